@@ -111,10 +111,21 @@ export const CONVERSATION_INPUTS = {
     "machineMade",
     "keyPrefix",
     "metadata",
+    "costs",
     "limit",
     "cursor",
   ],
-  stats: ["agent", "project", "projectId", "repo", "workstation", "since", "until", "prices"],
+  stats: [
+    "agent",
+    "project",
+    "projectId",
+    "repo",
+    "workstation",
+    "since",
+    "until",
+    "session",
+    "prices",
+  ],
   deleteSession: ["cascade"],
 
   append: [

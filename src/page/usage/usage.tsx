@@ -2,6 +2,7 @@
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
+import { totalTokens } from "../../client/index.ts";
 import { format, go, param } from "../data/address.ts";
 import { engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
@@ -72,7 +73,7 @@ const MEASURES: Readonly<
   Record<Measure, { readonly words: string; of(sum: Sum): number; show(value: number): string }>
 > = {
   cost: { words: "Cost", of: (sum) => sum.costMicroUsd, show: dollars },
-  tokens: { words: "Tokens", of: (sum) => allTokens(sum), show: short },
+  tokens: { words: "Tokens", of: ({ tokens }) => totalTokens(tokens), show: short },
   sessions: { words: "Sessions", of: (sum) => sum.sessions, show: short },
 };
 
@@ -216,7 +217,7 @@ function Sums(props: {
                 )}
               </th>
               <td>{whole(sum.sessions)}</td>
-              <td>{short(allTokens(sum))}</td>
+              <td>{short(totalTokens(sum.tokens))}</td>
               <td>{dollars(sum.costMicroUsd)}</td>
             </tr>
           ))}
@@ -240,11 +241,6 @@ function Sums(props: {
 function bySize(sums: ReadonlyMap<string, Sum>): readonly (readonly [string, Sum])[] {
   return [...sums].sort(
     ([, one], [, other]) =>
-      other.costMicroUsd - one.costMicroUsd || allTokens(other) - allTokens(one),
+      other.costMicroUsd - one.costMicroUsd || totalTokens(other.tokens) - totalTokens(one.tokens),
   );
-}
-
-function allTokens({ tokens }: Sum): number {
-  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = tokens;
-  return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
 }

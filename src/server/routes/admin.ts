@@ -38,6 +38,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       repo: key.optional(),
       since: timeInput.optional(),
       until: timeInput.optional(),
+      session: key.optional().meta({ description: "One session alone, without its sub-agents." }),
     }),
     answer: { status: 200, description: "By agent, project, model and day.", schema: stats },
     handle: async ({ tenant }, { query }) => toWireStats(await tenant.stats(fromWireFields(query))),

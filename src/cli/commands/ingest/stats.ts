@@ -1,6 +1,6 @@
 import { toWireStats } from "../../../api/stats.ts";
 import type { Stats, Sum } from "../../../engine/sessions/stats.ts";
-import { totalTokens } from "../../../model/entry.ts";
+import { totalTokens } from "../../../model/usage.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -74,7 +74,7 @@ function format({ terminal }: Context, stats: Stats, limit: number): string[] {
   ];
   const subagents = total.subagents === 0 ? "" : ` with ${counted(total.subagents, "sub-agent")}`;
   const used = totalTokens(total.tokens) > 0;
-  const unknown = prices.unknown.map((name) => oneLine(name) || "(no name)").join(", ");
+  const unknown = prices.unknown.map(oneLine).join(", ");
   const most = (sums: ReadonlyMap<string, Sum>) =>
     [...sums].sort(([, a], [, b]) => weight(b) - weight(a));
   const newest = [...stats.days].sort(([a], [b]) => (a < b ? 1 : -1));
