@@ -7,7 +7,8 @@ import { format, go, param } from "../data/address.ts";
 import { engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
 import type { Stats, Sum } from "../data/types.ts";
-import { PERIODS, sinceOf } from "../find/filters.ts";
+import { DayRange } from "../find/day-range.tsx";
+import { PERIODS, periodOf } from "../find/filters.ts";
 import { counted, distinctEnds, dollars, short, whole } from "../parts/words.ts";
 import { DayChart } from "./day-chart.tsx";
 import { Troubles } from "./troubles.tsx";
@@ -17,9 +18,9 @@ export function Usage() {
   const stats = useSignal<Stats | undefined>(undefined);
   const failure = useSignal("");
   useSignalEffect(() => {
-    const since = sinceOf(param("since"));
+    const period = periodOf(param("since"));
     latest.current
-      .run(() => engine.peek().stats(since === undefined ? {} : { since }))
+      .run(() => engine.peek().stats(period))
       .then(
         (result) => {
           if (result !== undefined) stats.value = result;
@@ -50,6 +51,7 @@ export function Usage() {
 
 function Periods() {
   const chosen = param("since");
+  const choose = (since: string) => go(format("usage", "", { since }));
   return (
     <fieldset class="chips" aria-label="Time">
       {[["", "all time"] as const, ...PERIODS].map(([key, words]) => (
@@ -58,11 +60,12 @@ function Periods() {
           type="button"
           class={key === chosen ? "chip chosen-one" : "chip"}
           aria-pressed={key === chosen}
-          onClick={() => go(format("usage", "", { since: key }))}
+          onClick={() => choose(key)}
         >
           {words}
         </button>
       ))}
+      <DayRange value={chosen} pick={(range) => choose(range ?? "")} />
     </fieldset>
   );
 }

@@ -16,6 +16,7 @@ import {
   limitQuery,
   metadataQuery,
   path,
+  period,
   sessionParams,
   timeInput,
 } from "../schemas/common.ts";
@@ -76,8 +77,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       model: name.optional().meta({ description: "Sessions with a message of this model." }),
       source: name.optional(),
       parent_session_id: key.optional(),
-      since: timeInput.optional(),
-      until: timeInput.optional(),
+      ...period,
       machine_made: flagQuery.optional().meta({
         description: "Also machine-made sessions.",
       }),

@@ -9,8 +9,8 @@ import { counted, formatAmount, formatCount, formatDollars, pad } from "../../pr
 import { printNoSessions } from "../../print-session.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toRepo, toTime } from "../../values.ts";
-import { PROJECT, REPO } from "../project-options.ts";
+import { given, toCount, toPeriod, toRepo } from "../../values.ts";
+import { PROJECT, REPO, UNTIL } from "../project-options.ts";
 
 /** Rows of each table by default. */
 const ROWS = 14;
@@ -35,7 +35,7 @@ export const stats: Command = defineCommand({
     repo: REPO,
     workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
     since: { type: "string", value: "TIME", help: "Sessions with an interaction at or after." },
-    until: { type: "string", value: "TIME", help: "Sessions whose last interaction is before." },
+    until: UNTIL,
     limit: { type: "string", value: "N", help: `Rows of each table: ${ROWS} if left out.` },
     prices: { type: "string", value: "FILE", help: "A price table as JSON, instead of ours." },
   },
@@ -49,8 +49,7 @@ export const stats: Command = defineCommand({
           workstation,
           project,
           repo: toRepo(options.repo),
-          since: toTime(options.since, "--since"),
-          until: toTime(options.until, "--until"),
+          ...toPeriod(options),
           prices: options.prices === undefined ? undefined : readPricesFile(options.prices),
         }),
       );

@@ -9,8 +9,8 @@ import { printNoSessions } from "../../print-session.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toRepo, toTime } from "../../values.ts";
-import { PROJECT, REPO } from "../project-options.ts";
+import { given, toCount, toPeriod, toRepo } from "../../values.ts";
+import { PROJECT, REPO, UNTIL } from "../project-options.ts";
 
 interface Column {
   readonly name: string;
@@ -64,7 +64,7 @@ export const list: Command = defineCommand({
   aliases: ["list_sessions"],
   summary: "List sessions, the one with the newest interaction first.",
   details:
-    "Each option narrows the list. The id is short, and every command takes it. Wider terminals show more columns: tokens of all kinds, cache reads included, and the cost by list prices, each without sub-agents. Times are dates (your own midnight), today, yesterday, ISO 8601 times, or ages such as 7d.",
+    "Each option narrows the list. The id is short, and every command takes it. Wider terminals show more columns: tokens of all kinds, cache reads included, and the cost by list prices, each without sub-agents. Times are local days, months or years, today, yesterday, ISO 8601 times, or ages such as 7d.",
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
     owner: { type: "string", value: "NAME", help: "Only this owner's." },
@@ -79,7 +79,7 @@ export const list: Command = defineCommand({
     model: { type: "string", value: "NAME", help: "Only those with a message of this model." },
     source: { type: "string", value: "NAME", help: "Only those written by this tool." },
     since: { type: "string", value: "TIME", help: "Last interaction at or after." },
-    until: { type: "string", value: "TIME", help: "Last interaction before." },
+    until: UNTIL,
     title: {
       type: "string",
       value: "TEXT",
@@ -108,8 +108,7 @@ export const list: Command = defineCommand({
           cursor,
           project: options.project,
           repo: toRepo(options.repo),
-          since: toTime(options.since, "--since"),
-          until: toTime(options.until, "--until"),
+          ...toPeriod(options),
           machineMade: options["machine-made"],
           costs: true,
           limit: toCount(options.limit, "--limit"),
