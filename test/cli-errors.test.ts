@@ -51,7 +51,7 @@ describe("mistakes on the command line", () => {
     [["list", "--limit", "--json"], /--limit needs a value: N; .* --limit=--json/],
     [["list", "--limit", "many"], /--limit must be a whole number, not "many"/],
     [["list", "--limit", "501"], /limit is 501; at most 500 is allowed.*too_large/],
-    [["list", "--since", "soonish"], /--since must be a date such as/],
+    [["list", "--since", "soonish"], /--since must be a time such as today/],
     [["list", "--cursor", "x"], /cursor was not given by a list.*invalid_cursor/],
     [["list", "extra"], /list takes no argument "extra"/],
     [["list", "--json=yes"], /--json takes no value/],

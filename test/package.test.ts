@@ -152,6 +152,7 @@ test("backscroll/client has these names at run time", () => {
     "RemoteTenant",
     "connect",
     "inputTextOf",
+    "totalTokens",
   ]);
 });
 

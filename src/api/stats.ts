@@ -1,7 +1,7 @@
 /** Totals over sessions, on the wire. */
 
 import type { Stats, Sum } from "../engine/sessions/stats.ts";
-import { totalTokens } from "../model/entry.ts";
+import { totalTokens } from "../model/usage.ts";
 import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
 
 export interface WireSum extends WireUsage {
@@ -58,8 +58,12 @@ export function toWireStats(stats: Stats): WireStats {
         cost_microusd: costMicroUsd,
       }),
     ),
-    prices: { as_of: prices.asOf, unknown_models: prices.unknown },
+    prices: toWirePrices(prices),
   };
+}
+
+export function toWirePrices({ asOf, unknown }: Stats["prices"]): WireStats["prices"] {
+  return { as_of: asOf, unknown_models: unknown };
 }
 
 export function fromWireStats(stats: WireStats): Stats {

@@ -1,31 +1,16 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { nearest } from "../model/suggest.ts";
-import { given, toCount, toFuture, toTime } from "./values.ts";
+import { given, toCount, toFuture, toPeriod } from "./values.ts";
 
-describe("toTime", () => {
-  test("reads a date as local midnight", () => {
-    expect(toTime("2026-05-04", "--since")).toEqual(new Date(2026, 4, 4));
+test("toPeriod reads days whole on either end", () => {
+  expect(toPeriod({ since: "2026-05-04", until: "2026-05-04" })).toEqual({
+    since: new Date(2026, 4, 4),
+    until: new Date(2026, 4, 5),
   });
-
-  test("reads an ISO 8601 time with its own zone", () => {
-    expect(toTime("2026-05-04T14:00+02:00", "--since")?.toISOString()).toBe(
-      "2026-05-04T12:00:00.000Z",
-    );
-  });
-
-  test("reads an age", () => {
-    const before = Date.now();
-    const since = toTime("2h", "--since")?.getTime() ?? 0;
-    expect(since + 2 * 3_600_000).toBeGreaterThanOrEqual(before);
-    expect(since + 2 * 3_600_000).toBeLessThanOrEqual(Date.now());
-  });
-
-  test.each(["", "tomorrow", "2026-13-01", "2026-02-30", "5", "7 d", "05/04/2026"])(
-    "refuses %j",
-    (text) => {
-      expect(() => toTime(text, "--since")).toThrow(/--since must be a date/);
-    },
-  );
+  expect(toPeriod({ until: undefined })).toEqual({});
+  for (const text of ["", "tomorrow", "2026-13-01", "5", "7 d"]) {
+    expect(() => toPeriod({ since: text })).toThrow(/^--since must be a time such as today/);
+  }
 });
 
 test("toFuture reads a duration as a time to come, and dates unchanged", () => {

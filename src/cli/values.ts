@@ -41,45 +41,31 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   w: 7 * 86_400_000,
 };
 
-/** A date (local midnight), `today`, `yesterday`, an ISO 8601 time, or how long ago: `30m`, `7d`. */
-export function toTime(text: string | undefined, option: string): Date | undefined {
-  if (text === "today" || text === "yesterday") return parseTime(text, option, "since");
-  return toMoment(text, option, "an age", -1);
-}
-
-/** The period of `--since` and `--until`, both inclusive: a day, a month or a year counts whole. */
-export function toPeriod(
-  since: string | undefined,
-  until: string | undefined,
-): { readonly since?: Date; readonly until?: Date } {
+/** The period of `--since` and `--until`: a day, a month or a year counts whole on either end. */
+export function toPeriod({
+  since,
+  until,
+}: {
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+}): { readonly since?: Date; readonly until?: Date } {
   return {
     ...(since === undefined ? {} : { since: parseTime(since, "--since", "since") }),
     ...(until === undefined ? {} : { until: parseTime(until, "--until", "until") }),
   };
 }
 
-/** As `toTime`, but `30d` is in the future. */
+/** A date (local midnight), an ISO 8601 time, or a duration from now: `30m`, `7d`. */
 export function toFuture(text: string | undefined, option: string): Date | undefined {
-  return toMoment(text, option, "a duration", 1);
-}
-
-function toMoment(
-  text: string | undefined,
-  option: string,
-  span: "an age" | "a duration",
-  direction: 1 | -1,
-): Date | undefined {
   if (text === undefined) return undefined;
   const [, count, unit = ""] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
-  if (count !== undefined) {
-    return new Date(Date.now() + direction * Number(count) * (UNIT_MS[unit] ?? 0));
-  }
+  if (count !== undefined) return new Date(Date.now() + Number(count) * (UNIT_MS[unit] ?? 0));
   // JavaScript reads a date without a time as UTC; a user means the local day.
   const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text);
   const time = new Date(isDate ? `${text}T00:00` : text);
   if (startsWithDay(text) && !Number.isNaN(time.getTime())) return time;
   throw usageError(
-    `${option} must be a date such as 2026-05-04, a time such as 2026-05-04T14:00Z, or ${span} such as 7d or 12h, not "${text}"`,
+    `${option} must be a date such as 2026-05-04, a time such as 2026-05-04T14:00Z, or a duration such as 7d or 12h, not "${text}"`,
     option,
   );
 }

@@ -6,6 +6,7 @@ export type { MessageApi, SessionApi } from "../engine/interfaces/session-api.ts
 export type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 export { inputTextOf } from "../model/block.ts";
 export { BackscrollError, ERROR_CODES, type ErrorCode } from "../model/errors.ts";
+export { totalTokens } from "../model/usage.ts";
 export type { BackupOptions, PieceHash, RemoteBackup } from "./backup.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
 export { type RemoteAccess, RemoteEngine } from "./remote-engine.ts";

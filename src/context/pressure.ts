@@ -7,6 +7,7 @@
  */
 
 import type { Usage } from "../model/entry.ts";
+import { totalTokens } from "../model/usage.ts";
 
 export interface Pressure {
   readonly contextTokens: number;
@@ -24,11 +25,6 @@ export interface PressureItem {
   readonly sequence: number;
   readonly usage: Usage | null;
   readonly tokens: number;
-}
-
-/** All tokens of a call: input, cached or not, and output. */
-export function totalTokens(usage: Usage): number {
-  return usage.inputTokens + usage.cacheCreationTokens + usage.cacheReadTokens + usage.outputTokens;
 }
 
 /**

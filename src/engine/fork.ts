@@ -1,7 +1,7 @@
 /** Forks a session: copies a path under a new id. */
 
 import { INPUTS } from "../model/inputs/index.ts";
-import { type Session, settableOf } from "../model/session.ts";
+import { HOUR_CACHE_KEY, type Session, settableOf } from "../model/session.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import { checkInput, checkKey } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -26,8 +26,10 @@ export async function forkSession(
   if (original === undefined) throw sessionNotFound(sessionId);
   const { through, idempotencyKey, ...rest } = input;
   const { owner: _, ...copied } = settableOf(original);
+  // Copies are not counted again.
+  const { [HOUR_CACHE_KEY]: __, ...metadata } = copied.metadata;
   const session = toNewSession(
-    { ...copied, agent: original.agent, ...rest },
+    { ...copied, metadata, agent: original.agent, ...rest },
     () => engine.newId(),
     engine.now(),
     input.metadata ?? {},

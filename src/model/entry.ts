@@ -152,12 +152,6 @@ export interface Usage {
   readonly cacheReadTokens: number;
 }
 
-/** Input and output tokens, cache reads and writes included. */
-export function totalTokens(usage: Usage): number {
-  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
-  return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
-}
-
 export interface Entry {
   readonly id: string;
   readonly sessionId: string;

@@ -14,6 +14,8 @@ export interface ModelPrice {
   readonly output: number;
   /** Price of cache writes. Default: `input`. */
   readonly cacheWrite?: number;
+  /** Price of writes to a cache that lives for an hour. Default: twice `input`. */
+  readonly cacheWrite1h?: number;
   /** Price of cache reads. Default: `input`. */
   readonly cacheRead?: number;
 }
@@ -31,7 +33,10 @@ const price = (
   cacheWrite: number = input,
 ): ModelPrice => ({ input, output, cacheRead, cacheWrite });
 
-/** Anthropic's five-minute cache: writes cost 1.25 times, reads a tenth of the input's price. */
+/**
+ * Anthropic's caches: writes for five minutes cost 1.25 times the input's price, for an hour twice
+ * as much as input, and reads a tenth.
+ */
 const anthropic = (input: number, output: number): ModelPrice =>
   price(input, output, input / 10, input * 1.25);
 
@@ -125,23 +130,30 @@ export function priceOf(model: string, { models }: PriceTable): ModelPrice | und
     .replace(/-v\d+$/, "");
   const undated = bare.replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, "");
   const plain = undated.replace(/-(?:codex(?:-max)?|preview|thinking|exp|chat)(?:-[\d-]+)?$/, "");
-  return own(model) ?? own(bare) ?? own(undated) ?? own(plain);
+  // Some agents write versions with a dot: claude-opus-4.8.
+  const dashed = (name: string) => own(name.replace(/(?<=\d)\.(?=\d)/g, "-"));
+  return own(model) ?? own(bare) ?? own(undated) ?? own(plain) ?? dashed(undated) ?? dashed(plain);
 }
 
-/** In whole microdollars. */
-export function costOf(usage: Usage, price: ModelPrice): number {
-  const { input, output, cacheWrite = input, cacheRead = input } = price;
+/**
+ * In whole microdollars. `hourTokens` is the number of `cacheCreationTokens` that were written to a
+ * cache of an hour.
+ */
+export function costOf(usage: Usage, price: ModelPrice, hourTokens = 0): number {
+  const { input, output, cacheWrite = input, cacheWrite1h = 2 * input, cacheRead = input } = price;
   return Math.round(
     usage.inputTokens * input +
       usage.outputTokens * output +
-      usage.cacheCreationTokens * cacheWrite +
+      (usage.cacheCreationTokens - hourTokens) * cacheWrite +
+      hourTokens * cacheWrite1h +
       usage.cacheReadTokens * cacheRead,
   );
 }
 
 /**
  * A price table in JSON, merged over `base`: `{"as_of": "2026-11-01", "models": {"NAME": {"input":
- * 3, "output": 15, "cache_write": 3.75, "cache_read": 0.3}}}`, in dollars per million tokens.
+ * 3, "output": 15, "cache_write": 3.75, "cache_write_1h": 6, "cache_read": 0.3}}}`, in dollars per
+ * million tokens.
  */
 export function readPrices(text: string, file: string, base: PriceTable = LIST_PRICES): PriceTable {
   const refuse = (what: string) =>
@@ -159,26 +171,28 @@ export function readPrices(text: string, file: string, base: PriceTable = LIST_P
     throw refuse("as_of must be a day such as 2026-11-01");
   }
   const own = Object.entries(fieldsOf(models, undefined, "models", refuse)).map(([name, given]) => {
-    const fields = fieldsOf(given, PRICE_FIELDS, `models.${name}`, refuse);
+    const fields = fieldsOf(given, Object.keys(PRICE_FIELDS), `models.${name}`, refuse);
     for (const [field, value] of Object.entries(fields)) {
       if (typeof value !== "number" || !(value >= 0 && value < 1e6)) {
         throw refuse(`models.${name}.${field} must be dollars for a million tokens`);
       }
     }
-    const { input, output, cache_write, cache_read } = fields as Record<string, number | undefined>;
-    if (input === undefined || output === undefined) {
+    if (fields["input"] === undefined || fields["output"] === undefined) {
       throw refuse(`models.${name} needs input and output`);
     }
-    const cached = {
-      ...(cache_write === undefined ? {} : { cacheWrite: cache_write }),
-      ...(cache_read === undefined ? {} : { cacheRead: cache_read }),
-    };
-    return [name, { input, output, ...cached }] as const;
+    const price = Object.entries(fields).map(([field, value]) => [PRICE_FIELDS[field], value]);
+    return [name, Object.fromEntries(price) as ModelPrice] as const;
   });
   return { asOf, models: { ...base.models, ...Object.fromEntries(own) } };
 }
 
-const PRICE_FIELDS: readonly string[] = ["input", "output", "cache_write", "cache_read"];
+const PRICE_FIELDS: Readonly<Record<string, keyof ModelPrice>> = {
+  input: "input",
+  output: "output",
+  cache_write: "cacheWrite",
+  cache_write_1h: "cacheWrite1h",
+  cache_read: "cacheRead",
+};
 
 function fieldsOf(
   value: unknown,

@@ -69,6 +69,12 @@ export function settableOf(session: Session): Pick<Session, SettableField> {
  */
 export const LATE_FILES_KEY = "lateFiles";
 
+/**
+ * The metadata key, of an imported entry, of its call's tokens that were written to a cache of an
+ * hour; and of a session, of their sums by model. They cost more than other cache writes.
+ */
+export const HOUR_CACHE_KEY = "hourCacheTokens";
+
 /** The metadata key that counts permanently removed entries. */
 export const REMOVED_KEY = "removedEntries";
 

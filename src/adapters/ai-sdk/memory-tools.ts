@@ -9,7 +9,7 @@ import { maskMemory } from "../../api/mask.ts";
 import { ABOUT_RECALLED, MEMORY_WORDS, QUERY_HELP } from "../../api/memory-words.ts";
 import { toWireMemory, type WireMemory } from "../../api/note.ts";
 import { toWireSearchResult, type WireSearchResult } from "../../api/search.ts";
-import { parseWireTime } from "../../api/wire.ts";
+import { parseTime } from "../../api/text/time-input.ts";
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { SearchInput } from "../../engine/search.ts";
 import { checkFields, checkMethods, checkPart } from "../../model/input.ts";
@@ -104,8 +104,8 @@ export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {
           ...scope,
           ...(input.context_before === undefined ? {} : { contextBefore: input.context_before }),
           ...(input.context_after === undefined ? {} : { contextAfter: input.context_after }),
-          ...(input.since === undefined ? {} : { since: parseWireTime(input.since, "since") }),
-          ...(input.until === undefined ? {} : { until: parseWireTime(input.until, "until") }),
+          ...(input.since === undefined ? {} : { since: parseTime(input.since, "since", "since") }),
+          ...(input.until === undefined ? {} : { until: parseTime(input.until, "until", "until") }),
           ...(input.limit === undefined ? {} : { limit: input.limit }),
         });
         const { hits, notes } = toWireSearchResult(result);

@@ -1,4 +1,4 @@
-/** Options that narrow a command down to a project or a repository. */
+/** Options that narrow several commands down. */
 
 export const PROJECT = {
   type: "string",
@@ -10,4 +10,10 @@ export const REPO = {
   type: "string",
   value: "NAME",
   help: "Only clones and worktrees of this repository: its remote, or the end of it.",
+} as const;
+
+export const UNTIL = {
+  type: "string",
+  value: "TIME",
+  help: "Up to then; a day, a month or a year counts whole.",
 } as const;

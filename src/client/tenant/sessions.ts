@@ -1,6 +1,6 @@
 /** Creates and lists sessions of a remote tenant. */
 
-import { fromWireSession, type WireSession } from "../../api/session.ts";
+import { fromWireSessionPage, type WireSession, type WireSessionPage } from "../../api/session.ts";
 import { toWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { EnsureSessionInput } from "../../engine/sessions/ensure-session.ts";
@@ -51,15 +51,10 @@ export async function listSessions(
 ): Promise<SessionListPage> {
   const { since, until, metadata, ...rest } = known("listSessions", input);
   const wanted = metadata === undefined ? undefined : stringifyJson(metadata, "metadata");
-  const page = await connection.call<{
-    readonly sessions: readonly WireSession[];
-    readonly next_cursor: string | null;
-  }>({
+  const page = await connection.call<WireSessionPage>({
     method: "GET",
     path: "/v1/sessions",
     query: toQuery({ ...rest, metadata: wanted, ...toTimes({ since, until }) }),
   });
-  const sessions = page.sessions.map(fromWireSession);
-  const { next_cursor: nextCursor } = page;
-  return nextCursor === null ? { sessions } : { sessions, nextCursor };
+  return fromWireSessionPage(page);
 }

@@ -6,8 +6,8 @@
  * updated incrementally (`ContextSizeCache`), so the cost does not grow with the session.
  */
 
-import { totalTokens } from "../../context/pressure.ts";
 import { countBlocks, type TokenCounter } from "../../context/tokens.ts";
+import { totalTokens } from "../../model/usage.ts";
 import type { EngineContext } from "../engine-context.ts";
 import type { Draft } from "../message-input.ts";
 import type { ContextSize } from "./context-size-cache.ts";

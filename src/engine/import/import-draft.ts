@@ -51,7 +51,8 @@ const NAMES = new Map<string, string | null>();
 const MAX_NAMES = 256;
 const MAX_KNOWN_NAME = 64;
 
-function knownName(name: string | null): string | null {
+/** The name as it is stored. */
+export function knownName(name: string | null): string | null {
   if (name === null || name.length > MAX_KNOWN_NAME) return toName(name);
   const known = NAMES.get(name);
   if (known !== undefined) return known;

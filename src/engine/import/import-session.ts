@@ -14,7 +14,13 @@ import type { LateEntries } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
-import { LATE_FILES_KEY, type Origin, type Session, settableOf } from "../../model/session.ts";
+import {
+  HOUR_CACHE_KEY,
+  LATE_FILES_KEY,
+  type Origin,
+  type Session,
+  settableOf,
+} from "../../model/session.ts";
 import { type NewSession, REIMPORT } from "../../store/records.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
@@ -245,7 +251,8 @@ async function clear(
   draft: NewSession,
 ): Promise<NewSession> {
   const { participants: _, ...set } = settableOf(session);
-  const { [FILES_KEY]: __, [LATE_FILES_KEY]: ___, ...metadata } = session.metadata;
+  const { [FILES_KEY]: _files, [LATE_FILES_KEY]: _late, ...kept } = session.metadata;
+  const { [HOUR_CACHE_KEY]: _counted, ...metadata } = kept;
   await engine.store.deleteSession(engine.tenant, session.id, REIMPORT, engine.now(), engine.by);
   return {
     ...draft,

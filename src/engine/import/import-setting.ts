@@ -1,8 +1,11 @@
-/** Settings of an import. */
+/** Settings and batches of an import. */
 
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import type { JsonObject } from "../../model/json.ts";
+import type { AppendRequest } from "../../store/records.ts";
+import { sha256, toHex } from "../../transcript/hash.ts";
+import { idempotency } from "../idempotency.ts";
 import type { DescribeSession } from "./describe-session.ts";
 
 export interface ImportSetting {
@@ -35,6 +38,18 @@ export interface ImportSetting {
 export interface Waiting {
   readonly entry: ImportedEntry;
   readonly id: string;
+}
+
+/** The idempotency key of a batch, if any. `number` is its place in the import. */
+export function keyOfBatch(
+  { idempotencyKey, dryRun }: ImportSetting,
+  batch: readonly Waiting[],
+  number: number,
+): Pick<AppendRequest, "idempotency"> {
+  if (idempotencyKey === undefined || dryRun) return {};
+  // Hashed, so that its length is valid for any given key.
+  const key = toHex(sha256(Buffer.from(`${idempotencyKey}:${number}`)));
+  return idempotency(`import:${key}`, () => ["import", batch.map(({ id }) => id)]);
 }
 
 /** Title and summaries in a batch; they count once the batch is stored. */

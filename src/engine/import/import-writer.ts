@@ -1,5 +1,6 @@
 /** Writes imported entries in batches, skipping known ones. */
 
+import { isEmpty } from "../../ingest/fields.ts";
 import { KEPT_IDS } from "../../ingest/kept-counts.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
 import { type ImportedEntry, UNREADABLE_SUMMARY } from "../../ingest/source.ts";
@@ -10,11 +11,10 @@ import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
 import type { AppendRequest, NewEntry } from "../../store/records.ts";
-import { sha256, toHex } from "../../transcript/hash.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { idempotency } from "../idempotency.ts";
 import { AnswerUsage } from "./answer-usage.ts";
 import type { Described, Description } from "./describe-session.ts";
+import { HourTokens } from "./hour-tokens.ts";
 import { draftImported, toText } from "./import-draft.ts";
 import { ImportEdits } from "./import-edits.ts";
 import {
@@ -22,6 +22,7 @@ import {
   BATCH_BYTES,
   BATCH_ENTRIES,
   type ImportSetting,
+  keyOfBatch,
   LARGE_BYTES,
   type ReadOfBatch,
   type Waiting,
@@ -57,6 +58,7 @@ export class ImportWriter {
   /** The session's leaf, as far as we know. */
   #leaf: string | null = null;
   #answers = new AnswerUsage();
+  readonly #hours = new HourTokens();
   /** The last entry of the file before the batch that moves the leaf. */
   #lastNode: string | null;
   /** The file is a tree and ends with a known entry: its new entries are a branch. */
@@ -125,9 +127,13 @@ export class ImportWriter {
     const isEdited = edited.leaf !== this.#leaf;
     this.#leaf = edited.leaf;
     this.stored += edited.stored;
-    if (this.stored === 0 && !isNew) return;
     const { store, tenant } = this.#engine;
     const now = this.#engine.now();
+    const hours = this.#isDescribed ? {} : this.#hours.patch(session.metadata);
+    if (this.stored === 0 && !isNew) {
+      if (!isEmpty(hours)) await store.updateSession(tenant, sessionId, { metadata: hours }, now);
+      return;
+    }
     const before = this.#endsAsBefore ? (session.leaf ?? undefined) : undefined;
     const aside = this.#isAside || this.#lastAt < this.#setting.newestAt ? leafBefore : undefined;
     const target = isEdited ? undefined : (aside ?? this.#leafOf(leaf, before));
@@ -140,12 +146,13 @@ export class ImportWriter {
     const summary = this.#leaf === null ? null : (this.#summaries.get(this.#leaf) ?? null);
     const described = this.#isDescribed ? {} : this.#describe(session);
     const files = this.#setting.files(this.#isAside ? this.#lastNode : null);
+    const metadata = { ...described.metadata, ...files, ...hours };
     const patch = {
       ...(summary === this.#summary ? {} : { summary }),
       ...described,
-      ...(files === undefined ? {} : { metadata: { ...described.metadata, ...files } }),
+      ...(isEmpty(metadata) ? {} : { metadata }),
     };
-    if (Object.keys(patch).length > 0) await store.updateSession(tenant, sessionId, patch, now);
+    if (!isEmpty(patch)) await store.updateSession(tenant, sessionId, patch, now);
   }
 
   #leafOf(leaf: string | null | undefined, before: string | undefined): string | null | undefined {
@@ -164,7 +171,9 @@ export class ImportWriter {
     for (const entry of this.#batch) {
       if (entry.kind === "session_info") this.#title = titleOf(entry) ?? this.#title;
     }
-    this.#isDescribed = await this.#make(this.#describe(described));
+    const description = this.#describe(described);
+    const metadata = { ...description.metadata, ...HourTokens.sumOf(this.#batch) };
+    this.#isDescribed = await this.#make({ ...description, metadata });
   }
 
   /** False if another process created the session meanwhile: its entries count as known. */
@@ -211,7 +220,7 @@ export class ImportWriter {
     for (let tries = 1; ; tries++) {
       // Recomputed, because the ids depend on the session's creator.
       const batch = entries.map((entry) => ({ entry, id: this.#ids.of(entry.sourceId) }));
-      const key = this.#keyOf(batch, number);
+      const key = keyOfBatch(this.#setting, batch, number);
       // A known entry may be from this same import: check its key first.
       const isAsked = key.idempotency !== undefined && tries === 1;
       const known = isAsked ? NOTHING : await this.#findStored(batch);
@@ -228,6 +237,7 @@ export class ImportWriter {
       this.stored += stored;
       this.skipped += batch.length - stored;
       this.#answers = answers;
+      this.#hours.note(batch, isRepeated ? [] : drafts);
       if (!isRepeated || !this.#isNamed()) this.#title = this.#read.title ?? this.#title;
       for (const [id, summary] of this.#read.summaries) this.#summaries.set(id, summary);
       for (const { entry, id } of batch) {
@@ -354,15 +364,6 @@ export class ImportWriter {
       this.#leaf = (await store.findSession(tenant, sessionId))?.leaf ?? null;
       return undefined;
     }
-  }
-
-  /** The batch's idempotency key, if any. */
-  #keyOf(batch: readonly Waiting[], number: number): Pick<AppendRequest, "idempotency"> {
-    const { idempotencyKey, dryRun } = this.#setting;
-    if (idempotencyKey === undefined || dryRun) return {};
-    // Hashed, so that its length is valid for any given key.
-    const key = toHex(sha256(Buffer.from(`${idempotencyKey}:${number}`)));
-    return idempotency(`import:${key}`, () => ["import", batch.map(({ id }) => id)]);
   }
 
   /** The session's new summary, if the batch begins with a compaction. */

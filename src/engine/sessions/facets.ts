@@ -81,7 +81,7 @@ async function countListed(
     if (input[field] === undefined) continue;
     throw invalid(field, `${field} is for a search; give a query as well, or leave ${field} out`);
   }
-  const { signal, machineMade = false, ...filter } = input;
+  const { signal, ...filter } = input;
   let cursor: string | undefined;
   for (let read = 0; read < MAX_LISTED; read += MAX_PAGE) {
     signal?.throwIfAborted();
@@ -90,10 +90,7 @@ async function countListed(
       limit: MAX_PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const wanted = page.sessions.filter(
-      ({ metadata }) => machineMade || metadata["machineMade"] !== true,
-    );
-    await addSessions(engine, wanted, tally);
+    await addSessions(engine, page.sessions, tally);
     cursor = page.nextCursor;
     if (cursor === undefined) return false;
   }

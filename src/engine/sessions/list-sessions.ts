@@ -7,6 +7,7 @@ import type { SessionFilter } from "../../store/records.ts";
 import { checkInput, checkKey, checkLimit, checkPeriod, invalid, tooLarge } from "../check.ts";
 import { formatPageCursor, parsePageCursor } from "../cursor.ts";
 import type { EngineContext } from "../engine-context.ts";
+import { readPricedUsage } from "./session-cost.ts";
 
 /** Each field narrows the list. Times may be dates. */
 export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until" | "machineMade"> {
@@ -14,6 +15,8 @@ export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until"
   readonly machineMade?: boolean;
   readonly since?: number | Date;
   readonly until?: number | Date;
+  /** Adds `costs` to the page. Default false. */
+  readonly costs?: boolean;
   /** At most 500. Default 50. */
   readonly limit?: number;
   /** The `nextCursor` of the previous page. */
@@ -22,16 +25,23 @@ export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until"
 
 export interface SessionListPage {
   readonly sessions: readonly Session[];
+  /**
+   * What each session's calls cost in whole microdollars, by the session's id: by the store's
+   * prices, without its sub-agents. Only if `costs` was given.
+   */
+  readonly costs?: ReadonlyMap<string, number>;
   /** Absent on the last page. */
   readonly nextCursor?: string;
 }
 
-/** Answered from columns: no entry is read. */
+/** Answered from columns: no entry's content is read. */
 export async function listSessions(
-  { store, tenant }: EngineContext,
+  engine: EngineContext,
   input: ListSessionsInput,
 ): Promise<SessionListPage> {
+  const { store, tenant } = engine;
   const {
+    costs = false,
     since,
     until,
     limit,
@@ -59,7 +69,22 @@ export async function listSessions(
     },
   );
   const { sessions, next } = page;
-  return next === undefined ? { sessions } : { sessions, nextCursor: formatPageCursor(next) };
+  return {
+    sessions,
+    ...(checkFlag(costs, "costs") ? { costs: await readCosts(engine, sessions) } : {}),
+    ...(next === undefined ? {} : { nextCursor: formatPageCursor(next) }),
+  };
+}
+
+async function readCosts(
+  engine: EngineContext,
+  sessions: readonly Session[],
+): Promise<ReadonlyMap<string, number>> {
+  const usage = await readPricedUsage(engine, sessions, engine.prices());
+  const costs = [...usage].map(
+    ([id, sums]) => [id, sums.reduce((sum, { costMicroUsd }) => sum + costMicroUsd, 0)] as const,
+  );
+  return new Map(costs);
 }
 
 /** The limit of metadata fields in a filter. */

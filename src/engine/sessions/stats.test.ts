@@ -75,6 +75,31 @@ describe("token usage is summed", () => {
     expect(prices).toEqual({ asOf: LIST_PRICES.asOf, unknown: ["walrus-9"] });
   });
 
+  test("of one session, by its short id too, and of a list", async () => {
+    await using engine = await filled();
+    const { sessions, costs } = await engine.listSessions({ costs: true, limit: 10 });
+    expect(Object.fromEntries(costs ?? [])).toEqual({ main: 5_700, sub: 15, odd: 0, fork: 0 });
+    for (const { id, shortId, messageCount } of sessions) {
+      const { total } = await engine.stats({ session: shortId });
+      expect(total).toMatchObject({ messages: messageCount, costMicroUsd: costs?.get(id) });
+    }
+    const mixed = engine.stats({ session: "main", agent: "claude-code" });
+    await expect(mixed).rejects.toMatchObject({ code: "invalid_input" });
+    await expect(engine.stats({ session: "none" })).rejects.toMatchObject({
+      code: "session_not_found",
+    });
+    expect((await engine.listSessions({})).costs).toBeUndefined();
+  });
+
+  test("without the model's name it has no price, and no name is listed", async () => {
+    await using engine = await open(":memory:");
+    const session = await engine.createSession({ agent: "a", createdBy: "a" });
+    const usage = { inputTokens: 5 };
+    await session.append({ role: "assistant", actor: "a", content: "x", usage });
+    const { total, prices, models } = await engine.stats();
+    expect([total.costMicroUsd, prices.unknown, [...models.keys()]]).toEqual([0, [], [""]]);
+  });
+
   test("with other prices, of the call or of the host", async () => {
     await using engine = await filled();
     const text = JSON.stringify({
@@ -115,6 +140,9 @@ describe("prices", () => {
     ["openai/gpt-5.4-2026-03-05", 2.5],
     ["gemini-3-pro-preview", 2],
     ["models/gemini-3.1-pro-preview", 2],
+    ["claude-opus-4.8", 5],
+    ["anthropic/claude-sonnet-4.5-20250929", 3],
+    ["github-copilot/claude-haiku-4.5-thinking", 1],
   ])("the price of %s is known", (model, input) => {
     expect(priceOf(model, LIST_PRICES)?.input).toBe(input);
   });
@@ -129,6 +157,15 @@ describe("prices", () => {
   test("cache tokens cost as much as input tokens, unless the table has a separate price", () => {
     const usage = { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 2, cacheReadTokens: 3 };
     expect(costOf(usage, { input: 2, output: 9 })).toBe(10);
+  });
+
+  test("writes to a cache of an hour cost twice the input, unless the table has their price", () => {
+    const usage = { inputTokens: 0, outputTokens: 0, cacheCreationTokens: 10, cacheReadTokens: 0 };
+    expect(costOf(usage, { input: 4, output: 9, cacheWrite: 5 }, 6)).toBe(4 * 5 + 6 * 8);
+    const text = '{"as_of":"2026-11-01","models":{"m":{"input":4,"output":9,"cache_write_1h":7}}}';
+    const price = priceOf("m", readPrices(text, "prices.json"));
+    expect(price).toEqual({ input: 4, output: 9, cacheWrite1h: 7 });
+    expect(price && costOf(usage, price, 6)).toBe(4 * 4 + 6 * 7);
   });
 
   test.each([

@@ -1,15 +1,17 @@
 /** Sums over sessions: by agent, project, model and day, with tokens by kind and cost. */
 
-import { totalTokens, type Usage } from "../../model/entry.ts";
+import type { Usage } from "../../model/entry.ts";
 import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
-import { costOf, type PriceTable, priceOf } from "../../model/prices.ts";
+import type { PriceTable } from "../../model/prices.ts";
 import { isSubAgent, type Session } from "../../model/session.ts";
-import { combineUsage } from "../../model/usage.ts";
-import { checkInput } from "../check.ts";
+import { combineUsage, totalTokens } from "../../model/usage.ts";
+import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
+import { resolveSession } from "./resolve-session.ts";
+import { type PricedSum, readPricedUsage } from "./session-cost.ts";
 
 export interface Sum {
   /** Sub-agents count with their parent. */
@@ -56,14 +58,32 @@ export interface StatsInput
     ListSessionsInput,
     "agent" | "project" | "projectId" | "repo" | "workstation" | "since" | "until"
   > {
+  /** One session alone, without its sub-agents: its id, or its short id. */
+  readonly session?: string;
   /** Default: the store's. */
   readonly prices?: PriceTable;
 }
 
 /** Reads sessions' fields and usage sums page by page, without content. */
 export async function addUp(engine: EngineContext, input: StatsInput = {}): Promise<Stats> {
-  const { prices = engine.prices(), ...filter } = checkInput(input, "input", INPUTS.stats);
-  const tally = new Tally(checkPart(prices, "prices", INPUTS["stats.prices"]));
+  const { prices = engine.prices(), session, ...filter } = checkInput(input, "input", INPUTS.stats);
+  checkPart(prices, "prices", INPUTS["stats.prices"]);
+  const tally = new Tally(prices.asOf);
+  const add = async (sessions: readonly Session[]) => {
+    const usage = await readPricedUsage(engine, sessions, prices);
+    for (const each of sessions) {
+      tally.addSession(each);
+      for (const sum of usage.get(each.id) ?? []) tally.addUsage(each, sum);
+    }
+    tally.endPage();
+  };
+  if (session !== undefined) {
+    if (Object.values(filter).some((value) => value !== undefined)) {
+      throw invalid("session", "a session leaves nothing to filter; leave out the other fields");
+    }
+    await add([await resolveSession(engine, session)]);
+    return tally.stats();
+  }
   let cursor: string | undefined;
   do {
     const page = await listSessions(engine, {
@@ -72,13 +92,7 @@ export async function addUp(engine: EngineContext, input: StatsInput = {}): Prom
       limit: MAX_PAGE,
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const byId = new Map(page.sessions.map((session) => [session.id, session]));
-    for (const session of page.sessions) tally.addSession(session);
-    for (const row of await engine.store.readUsage(engine.tenant, [...byId.keys()])) {
-      const session = byId.get(row.sessionId);
-      if (session !== undefined) tally.addUsage(session, row);
-    }
-    tally.endPage();
+    await add(page.sessions);
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   return tally.stats();
@@ -87,7 +101,7 @@ export async function addUp(engine: EngineContext, input: StatsInput = {}): Prom
 const MAX_BUSIEST = 20;
 
 class Tally {
-  readonly #prices: PriceTable;
+  readonly #asOf: string;
   readonly #total = emptySum();
   readonly #agents = new Map<string, Sum>();
   readonly #projects = new Map<string, Sum>();
@@ -99,8 +113,8 @@ class Tally {
   readonly #page = new Map<string, BusySession>();
   #busiest: readonly BusySession[] = [];
 
-  constructor(prices: PriceTable) {
-    this.#prices = prices;
+  constructor(asOf: string) {
+    this.#asOf = asOf;
   }
 
   addSession(session: Session): void {
@@ -127,21 +141,10 @@ class Tally {
     this.#page.clear();
   }
 
-  addUsage(
-    session: Session,
-    {
-      model,
-      at,
-      messages,
-      usage,
-    }: { model: string | null; at: number; messages: number; usage: Usage },
-  ): void {
-    const name = model ?? "";
-    const price = priceOf(name, this.#prices);
-    if (price === undefined && Object.values(usage).some((count) => count > 0)) {
-      this.#unknown.add(name);
-    }
-    const cost = price === undefined ? 0 : costOf(usage, price);
+  addUsage(session: Session, sum: PricedSum): void {
+    const { at, messages, usage, costMicroUsd: cost } = sum;
+    const name = sum.model ?? "";
+    if (sum.isUnknown) this.#unknown.add(name);
     const ofModel = under(this.#models, name);
     ofModel.messages += messages;
     const key = `${name}\n${session.id}`;
@@ -155,9 +158,9 @@ class Tally {
       const tokens = combineUsage(busy.tokens, usage, (a, b) => a + b);
       this.#page.set(session.id, { ...busy, tokens, costMicroUsd: busy.costMicroUsd + cost });
     }
-    for (const sum of [...this.#sumsOf(session), ofModel, under(this.#days, dayOf(at))]) {
-      sum.tokens = combineUsage(sum.tokens, usage, (a, b) => a + b);
-      sum.costMicroUsd += cost;
+    for (const each of [...this.#sumsOf(session), ofModel, under(this.#days, dayOf(at))]) {
+      each.tokens = combineUsage(each.tokens, usage, (a, b) => a + b);
+      each.costMicroUsd += cost;
     }
   }
 
@@ -170,7 +173,7 @@ class Tally {
       days: this.#days,
       tools: this.#tools,
       busiest: this.#busiest,
-      prices: { asOf: this.#prices.asOf, unknown: [...this.#unknown].sort() },
+      prices: { asOf: this.#asOf, unknown: [...this.#unknown].sort() },
     };
   }
 

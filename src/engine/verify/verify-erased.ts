@@ -6,8 +6,8 @@
  * cannot pass for one.
  */
 
-import type { Usage } from "../../model/entry.ts";
 import type { Session } from "../../model/session.ts";
+import { totalTokens } from "../../model/usage.ts";
 import { rowDamaged } from "../../store/damage/damage-errors.ts";
 import { storedObject } from "../../store/damage/stored-json.ts";
 import { digestOf } from "../../store/plan/plan-erase.ts";
@@ -90,11 +90,6 @@ export class FeedErasures {
       after = page.through;
     }
   }
-}
-
-export function totalTokens(usage: Usage): number {
-  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
-  return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
 }
 
 interface Erasure extends ErasureSums {

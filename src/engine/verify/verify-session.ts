@@ -2,6 +2,7 @@
 
 import { kindRules } from "../../model/entry.ts";
 import type { Session } from "../../model/session.ts";
+import { totalTokens } from "../../model/usage.ts";
 import { expectedHash, isTombstone } from "../../store/damage/check-entries.ts";
 import type { EntryRecord } from "../../store/records.ts";
 import { blobsOf } from "../../transcript/content.ts";
@@ -10,7 +11,7 @@ import type { Chain } from "../../transcript/place.ts";
 import { damageOf } from "./problems.ts";
 import { findDamaged, readTree } from "./read-damaged.ts";
 import type { TenantRun } from "./tenant-run.ts";
-import { type FeedErasures, totalTokens } from "./verify-erased.ts";
+import type { FeedErasures } from "./verify-erased.ts";
 
 /** A session's part of its tenant's counters. */
 export interface SessionSum {

@@ -26,6 +26,8 @@ import {
 
 export const CLAUDE_CODE: TranscriptSource = {
   name: FORMAT,
+  // 2: tokens written to caches of an hour.
+  version: 2,
 
   places({ home, variables }: Environment): readonly Place[] {
     const { SESSIONS_DIR: sessions, CLAUDE_CONFIG_DIR: config } = variables;

@@ -17,7 +17,7 @@ import {
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks } from "./claude-blocks.ts";
 import type { QueuedPrompt } from "./claude-queue.ts";
-import { toUsage, USAGE_FIELDS } from "./claude-usage.ts";
+import { hourTokensOf, toUsage, USAGE_FIELDS } from "./claude-usage.ts";
 
 /** An entry without its place and ids. */
 export type MappedEntry = Omit<ImportedEntry, "sourceId" | "parentSourceId" | "metadata"> & {
@@ -135,7 +135,10 @@ function toAnswer(
     model: named ? model : null,
     createdAt: timeField(record, "timestamp"),
     fields: keptFields(record, kept, common),
-    metadata: record["isSidechain"] === true ? { sidechain: true } : {},
+    metadata: {
+      ...(record["isSidechain"] === true ? { sidechain: true } : {}),
+      ...hourTokensOf(usage),
+    },
   };
   const calls: string[] = [];
   for (const block of blocks) if (block.type === "tool_use") calls.push(block.id);

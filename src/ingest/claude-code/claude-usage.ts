@@ -9,8 +9,9 @@
 
 import { lengthOfBlocks } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
-import { isPlainObject, type JsonValue } from "../../model/json.ts";
-import { combineUsage } from "../../model/usage.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { HOUR_CACHE_KEY } from "../../model/session.ts";
+import { combineUsage, totalTokens } from "../../model/usage.ts";
 import { countField, type Writable } from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 
@@ -31,7 +32,14 @@ export function toUsage(usage: unknown): Usage | null {
     cacheCreationTokens: countField(usage, "cache_creation_input_tokens") ?? 0,
     cacheReadTokens: countField(usage, "cache_read_input_tokens") ?? 0,
   };
-  return hasCounts(counts) ? counts : null;
+  return totalTokens(counts) > 0 ? counts : null;
+}
+
+/** The metadata of a call that wrote to a cache of an hour. */
+export function hourTokensOf(usage: unknown): JsonObject {
+  const written = isPlainObject(usage) ? usage["cache_creation"] : undefined;
+  const hour = isPlainObject(written) ? countField(written, "ephemeral_1h_input_tokens") : 0;
+  return hour ? { [HOUR_CACHE_KEY]: hour } : {};
 }
 
 /** The limits of held entries and their characters. */
@@ -141,10 +149,5 @@ function highest(a: Usage | null, b: Usage | null): Usage | null {
 
 function difference(usage: Usage, given: Usage): Usage | null {
   const more = combineUsage(usage, given, (now, before) => Math.max(0, now - before));
-  return hasCounts(more) ? more : null;
-}
-
-function hasCounts(usage: Usage): boolean {
-  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
-  return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens > 0;
+  return totalTokens(more) > 0 ? more : null;
 }

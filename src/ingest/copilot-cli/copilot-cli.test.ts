@@ -47,6 +47,7 @@ describe("a session of Copilot CLI", () => {
       "e18<e17 session_info:",
       "e19<e17 custom:",
       "e20<e17 custom:",
+      "e20#small-4<e17 custom:",
     ]);
     expect(leaf).toBe("e17");
     // Its instructions are injected text.
@@ -99,6 +100,11 @@ describe("a session of Copilot CLI", () => {
     expect([sum("inputTokens"), sum("outputTokens"), sum("cacheReadTokens")]).toEqual([
       350, 63, 600,
     ]);
+    const outputOf = (name: string) =>
+      entries.reduce((total, { model, usage }) => {
+        return model === name ? total + (usage?.outputTokens ?? 0) : total;
+      }, 0);
+    expect([outputOf("large-4"), outputOf("small-4")]).toEqual([52, 11]);
   });
 
   test("has the name from its companion file", async () => {

@@ -53,6 +53,7 @@ const BOOKKEEPING: ReadonlySet<string> = new Set([
   "session.usage_info",
   "session.compaction_start",
   "session.compaction_complete",
+  "session.shutdown",
   "session.task_complete",
   "session.permissions_changed",
   "session.tools_updated",
@@ -113,8 +114,8 @@ export class CopilotEvents {
   readonly #calls: RecentMap<string, readonly [name: string, message: string]>;
   /** A thought whose answer has not come yet. */
   #thought: Thought | undefined;
-  /** Output tokens reported by messages since the last shutdown. */
-  #countedOutput: number;
+  /** Output tokens reported by messages since the last shutdown, by model. */
+  readonly #countedOutput: Map<string, number>;
 
   constructor(problems: ProblemLog, resume: JsonObject | undefined) {
     this.#problems = problems;
@@ -127,7 +128,7 @@ export class CopilotEvents {
     if (id !== undefined && text !== undefined) {
       this.#thought = { id, text, at: timeField(thought, "at") };
     }
-    this.#countedOutput = countField(state, "output") ?? 0;
+    this.#countedOutput = new Map(pairs(state["output"]) as [string, number][]);
   }
 
   state(): JsonObject {
@@ -135,7 +136,7 @@ export class CopilotEvents {
       tips: [...this.#tips] as unknown as JsonValue,
       calls: [...this.#calls] as unknown as JsonValue,
       thought: this.#thought as unknown as JsonValue,
-      output: this.#countedOutput,
+      output: [...this.#countedOutput] as unknown as JsonValue,
     });
   }
 
@@ -170,7 +171,35 @@ export class CopilotEvents {
     const rest = otherFields(record, ["type", "data", "id", "timestamp", "parentId"]);
     const event = Object.keys(rest).length === 0 ? {} : { event: rest };
     const fields = { ...draft.fields, ...event };
-    yield this.#placed({ ...draft, sourceId: id, createdAt, fields }, data);
+    const entry = { ...draft, sourceId: id, createdAt, fields };
+    if (type === "session.shutdown") yield* this.#shutdown(entry, data);
+    else yield this.#placed(entry, data);
+  }
+
+  /**
+   * The usage of a run that its messages have not reported: that of the current model on the event
+   * itself, and an entry for each other model.
+   */
+  *#shutdown(entry: EntryDraft, data: Fields): Generator<ImportedEntry> {
+    const used = toRunUsage(data, this.#countedOutput);
+    this.#countedOutput.clear();
+    const { sourceId: id, createdAt = null } = entry;
+    const current = textField(data, "currentModel") ?? null;
+    const own = used.find(({ model }) => model === current)?.usage ?? null;
+    // Earlier versions stored the sum of all models with the event: the others share its answer.
+    yield this.#placed({ ...entry, usage: own, model: current, answer: id }, data);
+    for (const { model, usage } of used) {
+      if (model === current) continue;
+      const place = { sourceId: `${id}#${model}`, id: null, createdAt };
+      const draft = { ...toCustom("usage", { model }), ...place, model, usage, answer: id };
+      yield this.#placed(draft, {});
+    }
+  }
+
+  #countOutput(data: Fields): void {
+    const model = textField(data, "model") ?? "";
+    const counted = this.#countedOutput.get(model) ?? 0;
+    this.#countedOutput.set(model, counted + (countField(data, "outputTokens") ?? 0));
   }
 
   /** A thought without an answer is a message of its own. */
@@ -193,7 +222,7 @@ export class CopilotEvents {
       case "assistant.message": {
         const thought = this.#thought;
         this.#thought = undefined;
-        this.#countedOutput += countField(data, "outputTokens") ?? 0;
+        this.#countOutput(data);
         return toAssistantMessage(data, thought?.text);
       }
       case "tool.execution_complete": {
@@ -221,11 +250,6 @@ export class CopilotEvents {
       }
       case "session.compaction_complete":
         return toCompaction(data);
-      case "session.shutdown": {
-        const usage = toRunUsage(data, this.#countedOutput);
-        this.#countedOutput = 0;
-        return { ...toCustom(type, data), usage, model: textField(data, "currentModel") ?? null };
-      }
       default:
         return undefined;
     }

@@ -105,21 +105,29 @@ export function toToolMessage(
   };
 }
 
-/** Usage of a whole run, which exceeds the sum of its messages. */
-export function toRunUsage(data: Fields, countedOutput: number): Usage | null {
-  const metrics = isPlainObject(data["modelMetrics"]) ? Object.values(data["modelMetrics"]) : [];
-  const total = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheCreationTokens: 0 };
-  for (const metric of metrics) {
-    const usage = isPlainObject(metric) && isPlainObject(metric["usage"]) ? metric["usage"] : {};
-    const read = countField(usage, "cacheReadTokens") ?? 0;
-    const written = countField(usage, "cacheWriteTokens") ?? 0;
-    // Their input includes cache reads and writes.
-    total.inputTokens += Math.max(0, (countField(usage, "inputTokens") ?? 0) - read - written);
-    total.cacheReadTokens += read;
-    total.cacheCreationTokens += written;
-    total.outputTokens += countField(usage, "outputTokens") ?? 0;
-  }
-  return toUsage({ ...total, outputTokens: Math.max(0, total.outputTokens - countedOutput) });
+/**
+ * Usage of a whole run by model, which exceeds the sum of its messages. `countedOutput` has the
+ * output tokens of those, by model.
+ */
+export function toRunUsage(
+  data: Fields,
+  countedOutput: ReadonlyMap<string, number>,
+): readonly { readonly model: string; readonly usage: Usage }[] {
+  const metrics = isPlainObject(data["modelMetrics"]) ? data["modelMetrics"] : {};
+  return Object.entries(metrics).flatMap(([model, metric]) => {
+    const told = isPlainObject(metric) && isPlainObject(metric["usage"]) ? metric["usage"] : {};
+    const read = countField(told, "cacheReadTokens") ?? 0;
+    const written = countField(told, "cacheWriteTokens") ?? 0;
+    const output = countField(told, "outputTokens") ?? 0;
+    const usage = toUsage({
+      // Their input includes cache reads and writes.
+      inputTokens: Math.max(0, (countField(told, "inputTokens") ?? 0) - read - written),
+      outputTokens: Math.max(0, output - (countedOutput.get(model) ?? 0)),
+      cacheCreationTokens: written,
+      cacheReadTokens: read,
+    });
+    return usage === null ? [] : [{ model, usage }];
+  });
 }
 
 function toCall(request: unknown): Block {

@@ -86,6 +86,9 @@ export const getSessionMeta: Tool = defineTool({
     about: ABOUT,
     session: WIRE_SESSION.nullable(),
     usage: USAGE.nullable(),
+    cost_microusd: tokens
+      .nullable()
+      .describe("The cost of the session's calls by list prices, in millionths of a dollar."),
     standing: STANDING.nullable().describe(
       "With a gateway: the key that leads to the session, the model's window, the next reset and its reason.",
     ),
@@ -98,7 +101,8 @@ export const getSessionMeta: Tool = defineTool({
     if (session_id === undefined) {
       const status = await tenant.tenantStatus();
       const store = status === undefined ? null : toWireTenantStatus(status);
-      return { about, session: null, usage: null, standing: null, store, truncated: null };
+      const none = { session: null, usage: null, cost_microusd: null, standing: null };
+      return { about, ...none, store, truncated: null };
     }
     const session = await tenant.getSession(session_id);
     const meta = await session.meta();
@@ -106,15 +110,17 @@ export const getSessionMeta: Tool = defineTool({
       about,
       session: toWireSession(maskSession(meta)),
       usage: toWireContextUsage(await session.usage()),
+      cost_microusd: (await tenant.stats({ session: meta.id })).total.costMicroUsd,
       standing: standing === undefined ? null : await readStanding(standing, meta.id),
       store: null,
       truncated: null,
     };
   },
-  toText: ({ about, session, usage, standing, store }, host) => {
+  toText: ({ about, session, usage, cost_microusd, standing, store }, host) => {
     if (session !== null && usage !== null) {
       const lines = standing === null ? [] : showStanding(standing);
-      const known = [...showSession(session, nowOf(host)), ...showUsage(usage), ...lines];
+      const cost = cost_microusd ? [`cost: $${(cost_microusd / 1e6).toFixed(2)}`] : [];
+      const known = [...showSession(session, nowOf(host)), ...showUsage(usage), ...cost, ...lines];
       return quoteConversation(about, known.join("\n"));
     }
     if (store === null) return "Nothing was ever written.";
@@ -139,7 +145,7 @@ function showSession(session: WireSession, now: number): string[] {
     ["last interaction", when(session.last_interaction_at)],
     ["messages", String(session.message_count)],
     ["tools", tools.length === 0 ? null : tools.map(([tool, n]) => `${tool} ${n}`).join(", ")],
-    ["cost", session.cost_usd === null ? null : `$${session.cost_usd.toFixed(2)}`],
+    ["reported cost", session.cost_usd === null ? null : `$${session.cost_usd.toFixed(2)}`],
     ["forked from", session.parent_session_id],
     ["retention", session.retention === "full" ? null : session.retention],
     ["summary", summary === null ? null : toLine(summary, SUMMARY_CHARACTERS)],
@@ -148,10 +154,10 @@ function showSession(session: WireSession, now: number): string[] {
 }
 
 function showUsage({ context_tokens, estimated, compaction, billed }: WireContextUsage): string[] {
-  const { input_tokens, output_tokens } = billed;
+  const { input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens } = billed;
   return [
     `context: ${context_tokens} tokens${estimated ? " (estimated)" : ""}, ${compaction === null ? "never compacted" : "compacted"}`,
-    `tokens reported: ${input_tokens} in, ${output_tokens} out`,
+    `tokens reported: ${input_tokens} in, ${output_tokens} out, ${cache_creation_tokens} cache written, ${cache_read_tokens} cache read`,
   ];
 }
 

@@ -3,8 +3,17 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { short } from "../parts/words.ts";
+import { DayRange } from "./day-range.tsx";
 import { type FacetValue, facets, openMenu } from "./facets.ts";
-import { choose, chosenFilters, FILTER_NAMES, FILTERS, type Filter, PERIODS } from "./filters.ts";
+import {
+  choose,
+  chosenFilters,
+  daysOf,
+  FILTER_NAMES,
+  FILTERS,
+  type Filter,
+  PERIODS,
+} from "./filters.ts";
 
 /** Longer lists can be narrowed by typing. */
 const MANY = 12;
@@ -132,6 +141,7 @@ function Menu(props: {
           {one.count >= 0 && <i>{short(one.count)}</i>}
         </button>
       ))}
+      {filter === "since" && <DayRange value={value} pick={(range) => choose("since", range)} />}
       {shown === undefined && <p class="searching">Counting …</p>}
       {shown?.length === 0 && (
         <p>
@@ -154,5 +164,8 @@ function focusOption(place: Element, step: 1 | -1): void {
 
 function wordsFor(filter: Filter, value: string): string {
   if (filter !== "since") return value;
+  const [first, last] = daysOf(value);
+  if (first !== "" && last !== "") return first === last ? first : `${first} to ${last}`;
+  if (first + last !== "") return first === "" ? `until ${last}` : `since ${first}`;
   return PERIODS.find(([key]) => key === value)?.[1] ?? value;
 }

@@ -8,7 +8,7 @@ import { effect, signal } from "@preact/signals";
 import { address, param } from "../data/address.ts";
 import { connection, engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
-import { chosenFilters, type Filter, sinceOf } from "./filters.ts";
+import { chosenFilters, type Filter, periodOf } from "./filters.ts";
 
 export interface FacetValue {
   readonly value: string;
@@ -33,14 +33,13 @@ export function countByAddress(): () => void {
     if (openMenu.value === undefined) return;
     const query = param("q").trim();
     const { since, role, ...chosen } = chosenFilters();
-    const from = sinceOf(since);
     const key = JSON.stringify([query, since, role, chosen]);
     if (counted?.key === key && performance.now() - counted.at < FRESH_MS) return;
     if (counted?.key !== key) facets.value = undefined;
     counted = { key, at: performance.now() };
     void count({
       ...chosen,
-      ...(from === undefined ? {} : { since: from }),
+      ...periodOf(since),
       ...(query === "" ? {} : { query, asYouType: true }),
       ...(query === "" || role === undefined ? {} : { role }),
     });

@@ -5,7 +5,7 @@ import { address, param } from "../data/address.ts";
 import { connection, engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
 import type { SearchResult, Session } from "../data/types.ts";
-import { type Chosen, chosenFilters, sinceOf } from "./filters.ts";
+import { type Chosen, chosenFilters, periodOf } from "./filters.ts";
 
 export interface Found {
   /** The query of these results: the box may already contain another. */
@@ -30,8 +30,7 @@ const MAX_KNOWN = 2_000;
 
 export function searchInput(chosen: Chosen) {
   const { since, ...same } = chosen;
-  const from = sinceOf(since);
-  return { ...same, ...(from === undefined ? {} : { since: from }) };
+  return { ...same, ...periodOf(since) };
 }
 
 /** Searches whenever the query in the address changes. */

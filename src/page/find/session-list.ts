@@ -5,7 +5,7 @@ import { address, param } from "../data/address.ts";
 import { connection, engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
 import type { Session } from "../data/types.ts";
-import { type Chosen, chosenFilters, sinceOf } from "./filters.ts";
+import { type Chosen, chosenFilters, periodOf } from "./filters.ts";
 import { remember } from "./search.ts";
 
 export interface Listed {
@@ -31,8 +31,7 @@ const latest = new Latest();
 
 function listInput(chosen: Chosen) {
   const { since, role: _, ...same } = chosen;
-  const from = sinceOf(since);
-  return { ...same, ...(from === undefined ? {} : { since: from }) };
+  return { ...same, ...periodOf(since) };
 }
 
 async function load(count: number): Promise<void> {

@@ -6,18 +6,17 @@ import type { Block, BlockOf, Entry } from "../data/types.ts";
 import { below } from "../parts/call-words.ts";
 import { counted } from "../parts/words.ts";
 import { Fold } from "./fold.tsx";
+import type { ToolResult } from "./message-pages.ts";
 import type { SessionModel } from "./session-model.ts";
 import { Markdown, Plain } from "./text.tsx";
 import { callLine, editOf, oneLine, parseInput, readable } from "./tool-call.ts";
 import { typedCommand } from "./typed-command.ts";
 
-type ToolResult = BlockOf<"tool_result">;
-
 export interface BlockProps {
   readonly entry: Entry;
   readonly model: SessionModel;
-  /** Results of the calls of this message, by the call's id. */
-  readonly results: ReadonlyMap<string, ToolResult>;
+  /** Results of the calls of this message, by the call's id: see `MessagePages.resultOf`. */
+  readonly results: ReadonlyMap<string, ToolResult | null | undefined>;
 }
 
 export function Blocks(props: BlockProps & { readonly blocks: readonly Block[] }) {
@@ -97,7 +96,8 @@ function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonl
   const { block, name, results, model } = props;
   const json = inputTextOf(block);
   const input = parseInput(json);
-  const result = results.get(block.id);
+  const known = results.get(block.id);
+  const result = known ?? undefined;
   const state = result === undefined ? "open" : result.isError ? "failed" : "done";
   const agent = result === undefined ? undefined : agentOf(result, model);
   const folder = model.session.value?.origin.projectPath;
@@ -109,7 +109,7 @@ function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonl
         <>
           <b>{block.name}</b>
           <code dir="ltr">{below(folder, callLine(input, json))}</code>
-          <em>{state === "failed" ? "failed" : state === "open" ? "no result" : ""}</em>
+          <em>{state === "failed" ? "failed" : known === null ? "no result" : ""}</em>
         </>
       }
     >

@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import type { RemoteEngine } from "../../client/index.ts";
-import type { Entry } from "../data/types.ts";
+import type { BlockOf, Entry } from "../data/types.ts";
 import { aroundInput, PAGE, pageInput, pathInput } from "./first-requests.ts";
 
 /** Messages that are read ahead on each side of the rows. */
@@ -11,6 +11,18 @@ const MARGIN = 20;
 const AFTER_PAINT_MS = 100;
 /** The capacity of the cache: 3,000 previews. */
 const MAX_PAGES = 60;
+
+export type ToolResult = BlockOf<"tool_result">;
+
+interface PageResults {
+  /** The results of a page by the id of their call, with their places in the page. */
+  readonly byCall: ReadonlyMap<
+    string,
+    readonly { readonly at: number; readonly block: ToolResult }[]
+  >;
+  /** False if a message came without its blocks, which may have results. */
+  readonly isWhole: boolean;
+}
 
 export class MessagePages {
   /** Messages on the path. */
@@ -22,6 +34,7 @@ export class MessagePages {
   readonly #leaf: string | undefined;
   readonly #onFailure: (error: unknown) => void;
   readonly #pages = new Map<number, readonly Entry[]>();
+  readonly #results = new WeakMap<readonly Entry[], PageResults>();
   readonly #coming = new Map<number, Promise<void>>();
   /** The messages around a link's target, shown until their pages arrive. */
   #around: { readonly offset: number; readonly messages: readonly Entry[] } | undefined;
@@ -50,6 +63,30 @@ export class MessagePages {
     this.#pages.delete(page);
     this.#pages.set(page, messages);
     return messages[index - page * PAGE];
+  }
+
+  /**
+   * The result of a call in the message `index`: null if no message of the path has it, undefined
+   * while that is not known, because pages after the message were not read.
+   */
+  resultOf(callId: string, index: number): ToolResult | null | undefined {
+    let isKnown = true;
+    const first = Math.floor(index / PAGE);
+    for (let page = first; page * PAGE < this.total.peek(); page++) {
+      const messages = this.#pages.get(page);
+      if (messages === undefined) {
+        isKnown = false;
+        continue;
+      }
+      const { byCall, isWhole } = this.#resultsOf(messages);
+      const found = byCall.get(callId)?.find(({ at }) => page * PAGE + at >= index);
+      if (found !== undefined) return found.block;
+      isKnown &&= isWhole;
+    }
+    const around = this.#around === undefined ? undefined : this.#resultsOf(this.#around.messages);
+    const from = index - (this.#around?.offset ?? 0);
+    const near = around?.byCall.get(callId)?.find(({ at }) => at >= from);
+    return near?.block ?? (isKnown ? null : undefined);
   }
 
   /** Requests the pages of a range and its margins that are missing. */
@@ -139,6 +176,22 @@ export class MessagePages {
     for (let page = Math.floor(Math.max(0, first) / PAGE); page * PAGE < end; page++) {
       if (!this.#pages.has(page)) this.load(page).catch(this.#onFailure);
     }
+  }
+
+  #resultsOf(messages: readonly Entry[]): PageResults {
+    const known = this.#results.get(messages);
+    if (known !== undefined) return known;
+    const all = messages.flatMap(({ blocks }, at) =>
+      blocks.flatMap((block) => (block.type === "tool_result" ? { at, block } : [])),
+    );
+    const results = {
+      byCall: Map.groupBy(all, ({ block }) => block.toolUseId),
+      isWhole: messages.every(
+        ({ blocks, truncated, erased }) => blocks.length > 0 || !(truncated || erased),
+      ),
+    };
+    this.#results.set(messages, results);
+    return results;
   }
 
   #isAround(index: number): boolean {

@@ -4,17 +4,15 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { sessionAddress } from "../data/address.ts";
 import { tell } from "../data/connection.ts";
-import type { BlockOf, Entry, Summary } from "../data/types.ts";
+import type { Entry, Summary } from "../data/types.ts";
 import { Copy } from "../parts/copy.tsx";
 import { clock, counted, day, moment } from "../parts/words.ts";
-import { Blocks } from "./blocks.tsx";
+import { type BlockProps, Blocks } from "./blocks.tsx";
 import { Fold } from "./fold.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { Markdown } from "./text.tsx";
 
-type ToolResult = BlockOf<"tool_result">;
-
-/** The distance within which the result of a call is looked for, in messages. */
+/** A result is shown with its call alone if the call is at most so many messages before it. */
 const NEAR = 16;
 
 /** A message of these blocks alone has no heading. */
@@ -173,23 +171,10 @@ function Compaction(props: { readonly summary: Summary; readonly model: SessionM
   );
 }
 
-/** Results of the calls of a message, from the messages after it. */
-function resultsOf(
-  model: SessionModel,
-  index: number,
-  { blocks }: Entry,
-): ReadonlyMap<string, ToolResult> {
-  const results = new Map<string, ToolResult>();
+/** Results of the calls of a message: null if there is none, undefined while it is unknown. */
+function resultsOf(model: SessionModel, index: number, { blocks }: Entry): BlockProps["results"] {
   const calls = blocks.filter((block) => block.type === "tool_use");
-  if (calls.length === 0) return results;
-  for (let at = index; at <= index + NEAR && results.size < calls.length; at++) {
-    for (const block of model.pages.get(at)?.blocks ?? []) {
-      if (block.type === "tool_result" && calls.some(({ id }) => id === block.toolUseId)) {
-        results.set(block.toolUseId, block);
-      }
-    }
-  }
-  return results;
+  return new Map(calls.map(({ id }) => [id, model.pages.resultOf(id, index)]));
 }
 
 /** Whether a message has only results that are shown with their calls. */

@@ -1,10 +1,11 @@
 /** The head of a session: title, origin, figures, actions and tools. */
 
 import { useSignal } from "@preact/signals";
+import { totalTokens } from "../../client/index.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Session } from "../data/types.ts";
 import { Origins } from "../find/session-rows.tsx";
-import { age, counted, day, moment, short } from "../parts/words.ts";
+import { age, counted, day, dollars, moment, short } from "../parts/words.ts";
 import { firstSince } from "./find-date.ts";
 import { FindInSession } from "./find-in-session.tsx";
 import { RelatedSessions } from "./related-sessions.tsx";
@@ -30,7 +31,8 @@ export function SessionHead(props: {
   const flip = (what: "tree" | "agents" | "related") => {
     shows.value = shows.value === what ? "" : what;
   };
-  const used = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
+  const used = totalTokens(tokens);
+  const cost = model.cost.value;
   const toDate = async (text: string) => {
     const [year = 0, month = 1, date = 1] = text.split("-").map(Number);
     const time = new Date(year, month - 1, date).getTime();
@@ -55,10 +57,13 @@ export function SessionHead(props: {
         </span>
         <span>{counted(messageCount, "message")}</span>
         {used > 0 && (
-          <span title={`${short(tokens.cacheReadTokens)} more were read from the cache`}>
+          <span
+            title={`${short(tokens.inputTokens)} input, ${short(tokens.outputTokens)} output, ${short(tokens.cacheCreationTokens)} written to caches, ${short(tokens.cacheReadTokens)} read from caches`}
+          >
             {short(used)} tokens
           </span>
         )}
+        {cost > 0 && <span title="By list prices, without sub-agents">{dollars(cost)}</span>}
         {session.parentSessionId !== null && (
           <a href={sessionAddress(session.parentSessionId, { m: session.forkPoint ?? "" })}>
             {session.forkPoint === null ? "Parent session" : "Forked from"}

@@ -16,6 +16,7 @@ function serverOf(texts: string[]) {
       return held("messages", { messages, offset: 0, total: texts.length });
     },
     listSessions: async () => ({ sessions: [] }),
+    stats: async () => ({ total: { costMicroUsd: 0 } }),
     session: () => ({ summaries: async () => [], branches: async () => [] }),
     // No change follows.
     subscribe: ({ signal }: { readonly signal: AbortSignal }) => ({

@@ -12,6 +12,8 @@ const FEED_END = { after: "end", limit: 1 } as const;
 const PENDING_MS = 120;
 /** The window in which changes are batched, in milliseconds. */
 const GROW_MS = 30;
+/** The delay before the cost of a growing session is read again, in milliseconds. */
+const PRICE_MS = 2_000;
 /** The delay before the feed is opened, in milliseconds: the messages are painted first. */
 const AFTER_PAINT_MS = 50;
 /** The delay of the read that closes the gap between the messages and the feed's cursor, in milliseconds. */
@@ -29,6 +31,8 @@ export class SessionModel {
   /** By the index of the message after them. */
   readonly compactions = signal<ReadonlyMap<number, readonly Summary[]>>(new Map());
   readonly subagents = signal<readonly Session[]>([]);
+  /** What its calls cost, in microdollars; 0 until known. */
+  readonly cost = signal(0);
   readonly branches = signal<readonly Branch[]>([]);
   /** Pending messages, in the order in which they were opened. */
   readonly pending = signal<readonly Entry[]>([]);
@@ -39,6 +43,7 @@ export class SessionModel {
   readonly #ended = new AbortController();
   readonly #watched = new Set<string>();
   #growing: ReturnType<typeof setTimeout> | undefined;
+  #pricing: ReturnType<typeof setTimeout> | undefined;
   #isPathNew = false;
 
   constructor(engine: RemoteEngine, id: string, leaf: string | undefined) {
@@ -68,6 +73,7 @@ export class SessionModel {
   close(): void {
     this.#ended.abort();
     clearTimeout(this.#growing);
+    clearTimeout(this.#pricing);
   }
 
   #later(ms: number, work: () => void): void {
@@ -81,7 +87,7 @@ export class SessionModel {
     return undefined;
   }
 
-  /** Reads the data that the view can do without: branches, sub-agents, compactions. */
+  /** Reads the data that the view can do without: branches, sub-agents, cost, compactions. */
   async #learn(): Promise<void> {
     const { id } = this;
     const handle = this.engine.session(id);
@@ -89,10 +95,16 @@ export class SessionModel {
       handle.summaries(),
       this.engine.listSessions({ parentSessionId: id, limit: 100 }),
       handle.branches(),
+      this.#readCost(),
     ]);
     if (branches.status === "fulfilled") this.branches.value = branches.value;
     if (subagents.status === "fulfilled") this.subagents.value = subagents.value.sessions;
     if (summaries.status === "fulfilled") await this.#placeCompactions(summaries.value);
+  }
+
+  async #readCost(): Promise<void> {
+    const { total } = await this.engine.stats({ session: this.id });
+    this.cost.value = total.costMicroUsd;
   }
 
   async #placeCompactions(summaries: readonly Summary[]): Promise<void> {
@@ -195,6 +207,13 @@ export class SessionModel {
     this.#isPathNew = false;
     await this.#refresh(isPathNew ? this.pages.reset() : this.pages.grow());
     if (isPathNew) await this.#learn();
+    else this.#pricing ??= setTimeout(() => this.#priceAgain(), PRICE_MS);
+  }
+
+  #priceAgain(): void {
+    this.#pricing = undefined;
+    // The cost stays as it was if it cannot be read.
+    this.#readCost().catch(() => undefined);
   }
 
   /** Reads the session's metadata beside its messages. */

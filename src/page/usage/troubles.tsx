@@ -6,7 +6,7 @@ import { projectName } from "../../model/project-name.ts";
 import { param, sessionAddress } from "../data/address.ts";
 import { engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
-import { sinceOf } from "../find/filters.ts";
+import { periodOf } from "../find/filters.ts";
 import { age, counted, short, whole } from "../parts/words.ts";
 
 type Review = Awaited<ReturnType<ReturnType<typeof engine.peek>["review"]>>;
@@ -21,8 +21,7 @@ export function Troubles() {
   const review = useSignal<Review | undefined>(undefined);
   const failure = useSignal("");
   useSignalEffect(() => {
-    const since = sinceOf(param("since"));
-    const input = { limit: REVIEWED, ...(since === undefined ? {} : { since }) };
+    const input = { limit: REVIEWED, ...periodOf(param("since")) };
     latest.current
       .run(() => engine.peek().review(input))
       .then(

@@ -2,11 +2,13 @@
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
+import { totalTokens } from "../../client/index.ts";
 import { format, go, param } from "../data/address.ts";
 import { engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
 import type { Stats, Sum } from "../data/types.ts";
-import { PERIODS, sinceOf } from "../find/filters.ts";
+import { DayRange } from "../find/day-range.tsx";
+import { PERIODS, periodOf } from "../find/filters.ts";
 import { counted, distinctEnds, dollars, short, whole } from "../parts/words.ts";
 import { DayChart } from "./day-chart.tsx";
 import { Troubles } from "./troubles.tsx";
@@ -16,9 +18,9 @@ export function Usage() {
   const stats = useSignal<Stats | undefined>(undefined);
   const failure = useSignal("");
   useSignalEffect(() => {
-    const since = sinceOf(param("since"));
+    const period = periodOf(param("since"));
     latest.current
-      .run(() => engine.peek().stats(since === undefined ? {} : { since }))
+      .run(() => engine.peek().stats(period))
       .then(
         (result) => {
           if (result !== undefined) stats.value = result;
@@ -49,6 +51,7 @@ export function Usage() {
 
 function Periods() {
   const chosen = param("since");
+  const choose = (since: string) => go(format("usage", "", { since }));
   return (
     <fieldset class="chips" aria-label="Time">
       {[["", "all time"] as const, ...PERIODS].map(([key, words]) => (
@@ -57,11 +60,12 @@ function Periods() {
           type="button"
           class={key === chosen ? "chip chosen-one" : "chip"}
           aria-pressed={key === chosen}
-          onClick={() => go(format("usage", "", { since: key }))}
+          onClick={() => choose(key)}
         >
           {words}
         </button>
       ))}
+      <DayRange value={chosen} pick={(range) => choose(range ?? "")} />
     </fieldset>
   );
 }
@@ -72,7 +76,7 @@ const MEASURES: Readonly<
   Record<Measure, { readonly words: string; of(sum: Sum): number; show(value: number): string }>
 > = {
   cost: { words: "Cost", of: (sum) => sum.costMicroUsd, show: dollars },
-  tokens: { words: "Tokens", of: (sum) => allTokens(sum), show: short },
+  tokens: { words: "Tokens", of: ({ tokens }) => totalTokens(tokens), show: short },
   sessions: { words: "Sessions", of: (sum) => sum.sessions, show: short },
 };
 
@@ -216,7 +220,7 @@ function Sums(props: {
                 )}
               </th>
               <td>{whole(sum.sessions)}</td>
-              <td>{short(allTokens(sum))}</td>
+              <td>{short(totalTokens(sum.tokens))}</td>
               <td>{dollars(sum.costMicroUsd)}</td>
             </tr>
           ))}
@@ -240,11 +244,6 @@ function Sums(props: {
 function bySize(sums: ReadonlyMap<string, Sum>): readonly (readonly [string, Sum])[] {
   return [...sums].sort(
     ([, one], [, other]) =>
-      other.costMicroUsd - one.costMicroUsd || allTokens(other) - allTokens(one),
+      other.costMicroUsd - one.costMicroUsd || totalTokens(other.tokens) - totalTokens(one.tokens),
   );
-}
-
-function allTokens({ tokens }: Sum): number {
-  const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = tokens;
-  return inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
 }

@@ -105,8 +105,8 @@ describe("filters", () => {
   test("of time are resolved, the narrowest counts", () => {
     const { filters } = parse("lock since:7d until:2026-11-10 since:2026-11-09");
     expect(filters).toEqual({
-      since: Date.UTC(2026, 10, 9),
-      until: Date.UTC(2026, 10, 11) - 1,
+      since: new Date(2026, 10, 9).getTime(),
+      until: new Date(2026, 10, 11).getTime() - 1,
     });
   });
 

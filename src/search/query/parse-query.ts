@@ -185,8 +185,9 @@ class Parser {
       this.#notes.push(`${text} is no date (${example}); it was searched as words.`);
       return false;
     }
-    const before = this.#filters[edge] ?? time;
-    this.#filters[edge] = edge === "since" ? Math.max(before, time) : Math.min(before, time);
+    const last = edge === "since" ? time : time - 1;
+    const before = this.#filters[edge] ?? last;
+    this.#filters[edge] = edge === "since" ? Math.max(before, last) : Math.min(before, last);
     return true;
   }
 }

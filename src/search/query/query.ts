@@ -17,7 +17,7 @@ export interface QueryFilters {
   readonly model?: readonly string[];
   readonly role?: readonly Role[];
   readonly tool?: readonly string[];
-  /** First and last millisecond, inclusive, UTC epoch. */
+  /** First and last millisecond, both inclusive. */
   readonly since?: number;
   readonly until?: number;
 }

@@ -1,4 +1,7 @@
-/** Parses typed dates: `2026-05-01`, `2026-05`, `2026`, `7d`, `24h`, `today`, `yesterday`. */
+/**
+ * Parses typed times: `2026-05-01`, `2026-05`, `2026`, `today`, `yesterday`, `7d`, `24h`, and ISO 8601
+ * timestamps. Options, queries, REST and MCP all read `since` and `until` by this function.
+ */
 
 const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * 60 * 1000;
@@ -10,87 +13,58 @@ const UNITS: Readonly<Record<string, number>> = {
   w: 7 * DAY_MS,
 };
 
-const AGE = /^(\d{1,5})([mhdw])$/;
+const AGE = /^(\d{1,6})([mhdw])$/;
 const CALENDAR = /^(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?$/;
-const TIMESTAMP = /^\d{4}-\d{2}-\d{2}t\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(z|[+-]\d{2}:\d{2})?$/;
+const TIMESTAMP =
+  /^(\d{4}-\d{2}-\d{2})[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:z|[+-]\d{2}:?\d{2})?$/;
 
 /**
  * The instant of `value` in epoch milliseconds; undefined if invalid.
  *
- * A day, month or year is a span of `calendar`: `since` takes its first millisecond, `until` its
- * last, so that both ends are inclusive. An age (`7d`) is that long before `now`. A timestamp
- * without an offset is in the calendar's time zone too.
+ * A day, month or year is a span of the process's time zone, and counts whole on both ends: `since`
+ * takes its first millisecond, `until` the first one after it. An age (`7d`) is that long before
+ * `now`; a timestamp without an offset is local. In each case `since` is inclusive and `until`
+ * exclusive.
  */
 export function resolveDate(
   value: string,
   now: number,
   edge: "since" | "until",
-  calendar: Calendar = UTC,
 ): number | undefined {
   const text = value.trim().toLowerCase();
   const age = AGE.exec(text);
   if (age !== null) return now - Number(age[1]) * (UNITS[age[2] ?? ""] ?? 0);
-
-  const timestamp = TIMESTAMP.exec(text);
-  if (timestamp !== null) {
-    const isLocal = timestamp[1] === undefined && calendar === LOCAL;
-    const written = timestamp[1] === undefined && !isLocal ? `${text}z` : text;
-    const time = Date.parse(written.toUpperCase());
-    return Number.isNaN(time) ? undefined : time;
+  const [, day] = TIMESTAMP.exec(text) ?? [];
+  if (day !== undefined) {
+    const time = Date.parse(text.replace(" ", "T").toUpperCase());
+    return Number.isNaN(time) || spanOf(day, now) === undefined ? undefined : time;
   }
-
-  const span = spanOf(text, now, calendar);
-  return edge === "since" ? span?.start : span && span.next - 1;
+  return spanOf(text, now)?.[edge];
 }
 
 interface Span {
-  readonly start: number;
+  readonly since: number;
   /** The first millisecond after it. */
-  readonly next: number;
+  readonly until: number;
 }
 
-function spanOf(text: string, now: number, calendar: Calendar): Span | undefined {
-  const days = (from: number, to: number): Span => {
-    const [y, m, d] = calendar.dateOf(now);
-    return { start: calendar.startOf(y, m, d + from), next: calendar.startOf(y, m, d + to) };
-  };
-  if (text === "today") return days(0, 1);
-  if (text === "yesterday") return days(-1, 0);
-
+function spanOf(text: string, now: number): Span | undefined {
+  const today = new Date(now);
+  const [y0, m0, d0] = [today.getFullYear(), today.getMonth(), today.getDate()];
+  const span = (from: number, to: number) => ({ since: from, until: to });
+  if (text === "today") return span(startOf(y0, m0, d0), startOf(y0, m0, d0 + 1));
+  if (text === "yesterday") return span(startOf(y0, m0, d0 - 1), startOf(y0, m0, d0));
   const [found, year, month, day] = CALENDAR.exec(text) ?? [];
   if (found === undefined) return undefined;
   const [y, m, d] = [Number(year), Number(month ?? 1) - 1, Number(day ?? 1)];
   // Refuse dates that would roll over: 31 February.
   if (!new Date(Date.UTC(y, m, d)).toISOString().startsWith(found)) return undefined;
-  const start = calendar.startOf(y, m, d);
-  if (day !== undefined) return { start, next: calendar.startOf(y, m, d + 1) };
-  return {
-    start,
-    next: month === undefined ? calendar.startOf(y + 1, 0, 1) : calendar.startOf(y, m + 1, 1),
-  };
+  const start = startOf(y, m, d);
+  if (day !== undefined) return span(start, startOf(y, m, d + 1));
+  return span(start, month === undefined ? startOf(y + 1, 0, 1) : startOf(y, m + 1, 1));
 }
 
-type YearMonthDay = readonly [year: number, month: number, day: number];
-
-/** The start of a day. Months count from 0; days and months roll over. */
-export interface Calendar {
-  readonly startOf: (...date: YearMonthDay) => number;
-  readonly dateOf: (time: number) => YearMonthDay;
+/** The start of a local day. Months count from 0; days and months roll over. */
+function startOf(year: number, month: number, day: number): number {
+  return new Date(year, month, day).getTime();
 }
-
-export const UTC: Calendar = {
-  startOf: (...date) => Date.UTC(...date),
-  dateOf: (time) => {
-    const date = new Date(time);
-    return [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
-  },
-};
-
-/** The calendar of the process's time zone. */
-export const LOCAL: Calendar = {
-  startOf: (...date) => new Date(...(date as [number, number, number])).getTime(),
-  dateOf: (time) => {
-    const date = new Date(time);
-    return [date.getFullYear(), date.getMonth(), date.getDate()];
-  },
-};

@@ -9,7 +9,7 @@ import { fromWireFields } from "../../api/wire.ts";
 import { INDEX_TASKS } from "../../engine/maintain-index.ts";
 import { maintainSessions } from "../../gateway/maintenance/maintain.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { count, key, path, timeInput } from "../schemas/common.ts";
+import { count, key, path, period } from "../schemas/common.ts";
 import { maintenance } from "../schemas/gateway.ts";
 import {
   indexReport,
@@ -36,8 +36,8 @@ export const ADMIN_ROUTES: readonly Route[] = [
       project_id: key.optional(),
       workstation: key.optional(),
       repo: key.optional(),
-      since: timeInput.optional(),
-      until: timeInput.optional(),
+      ...period,
+      session: key.optional().meta({ description: "One session alone, without its sub-agents." }),
     }),
     answer: { status: 200, description: "By agent, project, model and day.", schema: stats },
     handle: async ({ tenant }, { query }) => toWireStats(await tenant.stats(fromWireFields(query))),

@@ -14,8 +14,8 @@ import {
   flagQuery,
   key,
   path,
+  period,
   sessionParams,
-  timeInput,
 } from "../schemas/common.ts";
 import { session } from "../schemas/session.ts";
 
@@ -30,8 +30,7 @@ const filter = {
   repo: key.optional(),
   workstation: key.optional(),
   source: key.optional(),
-  since: timeInput.optional(),
-  until: timeInput.optional(),
+  ...period,
 };
 
 const counted = (description: string) =>

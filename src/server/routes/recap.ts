@@ -10,15 +10,7 @@ import { toWireRecap } from "../../recap/wire/wire-recap.ts";
 import { toWireRelated } from "../../recap/wire/wire-related.ts";
 import { toWireTrace } from "../../recap/wire/wire-trace.ts";
 import { defineRoute, type Route } from "../route.ts";
-import {
-  count,
-  countQuery,
-  flagQuery,
-  key,
-  manyQuery,
-  path,
-  timeInput,
-} from "../schemas/common.ts";
+import { count, countQuery, flagQuery, key, manyQuery, path, period } from "../schemas/common.ts";
 import { recap, related, trace } from "../schemas/recap.ts";
 
 const words = z.string().min(1).max(MAX_QUERY_BYTES).optional();
@@ -32,7 +24,6 @@ const subject = {
   command: words.meta({ description: "A command, or part of one." }),
   error: words.meta({ description: "The text of an error, or part of it." }),
 };
-const period = { since: timeInput.optional(), until: timeInput.optional() };
 const traced = { status: 200, description: "The newest first.", schema: trace } as const;
 
 export const RECAP_ROUTES: readonly Route[] = [

@@ -27,8 +27,8 @@ import {
   flagQuery,
   key,
   manyQuery,
+  period,
   sessionParams,
-  timeInput,
 } from "../schemas/common.ts";
 import { compacting, summarizing } from "../schemas/compaction.ts";
 import {
@@ -68,8 +68,7 @@ const searchBody = z.strictObject({
   exclude_session: one,
   role: one,
   tool: one,
-  since: timeInput.optional(),
-  until: timeInput.optional(),
+  ...period,
   before_sequence: count.optional(),
   match: z.enum(QUERY_MATCHES).optional(),
   branches: z.enum(BRANCH_SCOPES).optional(),
@@ -109,8 +108,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
       exclude_session: manyQuery.optional(),
       role: manyQuery.optional(),
       tool: manyQuery.optional(),
-      since: timeInput.optional(),
-      until: timeInput.optional(),
+      ...period,
       before_sequence: countQuery.optional(),
       match: z.enum(QUERY_MATCHES).optional(),
       branches: z.enum(BRANCH_SCOPES).optional(),

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { toWireTombstone } from "../../api/maintenance.ts";
-import { toWireSession } from "../../api/session.ts";
+import { toWireSession, toWireSessionPage } from "../../api/session.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { Access } from "../../model/access.ts";
@@ -16,6 +16,7 @@ import {
   limitQuery,
   metadataQuery,
   path,
+  period,
   sessionParams,
   timeInput,
 } from "../schemas/common.ts";
@@ -76,20 +77,21 @@ export const SESSION_ROUTES: readonly Route[] = [
       model: name.optional().meta({ description: "Sessions with a message of this model." }),
       source: name.optional(),
       parent_session_id: key.optional(),
-      since: timeInput.optional(),
-      until: timeInput.optional(),
+      ...period,
       machine_made: flagQuery.optional().meta({
         description: "Also machine-made sessions.",
       }),
       key_prefix: path.optional().meta({ description: "The beginning of the origin's key." }),
       metadata: metadataQuery.optional(),
+      costs: flagQuery.optional().meta({
+        description: "Adds `cost_microusd` to each session, without its sub-agents.",
+      }),
       limit: limitQuery.optional(),
       cursor: z.string().optional(),
     }),
     answer: { status: 200, description: "A page of sessions.", schema: sessionPage },
     handle: async ({ tenant }, { query }) => {
-      const page = await tenant.listSessions(fromWireFields(query));
-      return { sessions: page.sessions.map(toWireSession), next_cursor: page.nextCursor ?? null };
+      return toWireSessionPage(await tenant.listSessions(fromWireFields(query)));
     },
   }),
   defineRoute({

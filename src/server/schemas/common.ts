@@ -1,6 +1,8 @@
 /** Parts shared by schemas of requests and answers. */
 
 import { z } from "zod";
+import { parseTime, TIME_FORMS } from "../../api/text/time-input.ts";
+import { messageOf } from "../../model/errors.ts";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
 import {
   DEFAULT_PAGE,
@@ -25,6 +27,27 @@ export const time: z.ZodType<string> = z.iso.datetime();
 export const timeInput: z.ZodType<Date, string> = z.iso
   .datetime({ offset: true })
   .transform((text) => new Date(text));
+
+/** `since` and `until` of a filter: a day of the server's time zone counts whole on either end. */
+export const period: Readonly<Record<"since" | "until", z.ZodOptional<z.ZodType<Date, string>>>> = {
+  since: periodEdge("since", `From then on: ${TIME_FORMS}.`),
+  until: periodEdge("until", "Up to then, exclusive; a day, a month or a year counts whole."),
+};
+
+function periodEdge(edge: "since" | "until", description: string) {
+  return z
+    .string()
+    .meta({ description })
+    .transform((text, context) => {
+      try {
+        return parseTime(text, edge, edge);
+      } catch (error) {
+        context.addIssue({ code: "custom", message: messageOf(error).replace(`${edge} `, "") });
+        return z.NEVER;
+      }
+    })
+    .optional();
+}
 
 export const jsonValue: z.ZodType<JsonValue> = z
   .unknown()

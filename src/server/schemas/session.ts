@@ -46,16 +46,18 @@ const KINDS: Readonly<Record<Exclude<FieldKind, "figures">, z.ZodType>> = {
   tokens: usage,
 };
 
-export const session: z.ZodType<WireSession> = z
-  .object({
-    ...sessionShape(SESSION_FIELDS, KINDS, (schema) => schema.nullable()),
-    workstation_id: textOrNull,
-    project_id: textOrNull,
-    project_path: textOrNull,
-    git_branch: textOrNull,
-    ...sessionShape(FIGURE_FIELDS, KINDS, (schema) => schema.nullable()),
-  })
-  .meta({ id: "Session" }) as unknown as z.ZodType<WireSession>;
+const sessionFields = z.object({
+  ...sessionShape(SESSION_FIELDS, KINDS, (schema) => schema.nullable()),
+  workstation_id: textOrNull,
+  project_id: textOrNull,
+  project_path: textOrNull,
+  git_branch: textOrNull,
+  ...sessionShape(FIGURE_FIELDS, KINDS, (schema) => schema.nullable()),
+});
+
+export const session: z.ZodType<WireSession> = sessionFields.meta({
+  id: "Session",
+}) as unknown as z.ZodType<WireSession>;
 
 /** The settable fields of a session in a body, all optional. */
 export type SettableBody = {
@@ -101,7 +103,14 @@ function originFields(names: readonly string[]): z.ZodType<object> {
 }
 
 export const sessionPage: z.ZodType = z
-  .object({ sessions: z.array(session), next_cursor: textOrNull })
+  .object({
+    sessions: z.array(
+      sessionFields
+        .extend({ cost_microusd: count.optional().meta({ description: "Only with `costs`." }) })
+        .meta({ id: "ListedSession" }),
+    ),
+    next_cursor: textOrNull,
+  })
   .meta({ id: "SessionPage" });
 
 export const tombstone: z.ZodType = z

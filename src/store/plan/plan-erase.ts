@@ -9,6 +9,7 @@
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { REMOVED_KEY } from "../../model/session.ts";
+import { totalTokens } from "../../model/usage.ts";
 import {
   contentHash,
   fromHex,
@@ -108,11 +109,7 @@ function hashOfContent({ content, nonce }: EntryRecord): Uint8Array {
 }
 
 function tokensOf(entries: readonly EntryRecord[]): number {
-  return entries.reduce((sum, { usage }) => {
-    if (usage === null) return sum;
-    const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = usage;
-    return sum + inputTokens + outputTokens + cacheCreationTokens + cacheReadTokens;
-  }, 0);
+  return entries.reduce((sum, { usage }) => sum + (usage === null ? 0 : totalTokens(usage)), 0);
 }
 
 /** The session's metadata after `count` more permanent removals. */

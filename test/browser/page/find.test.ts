@@ -205,6 +205,35 @@ describeInBrowser("the first view", () => {
     expect(wrongs).toEqual([]);
   });
 
+  test("a range of days counts both of them whole", async ({ onTestFinished }) => {
+    // The browser and the server have the time zone of the tests.
+    const at = (day: number, hour: number, minute: number) =>
+      new Date(2020, 1, day, hour, minute).getTime();
+    for (const [title, createdAt] of [
+      ["Too early", at(10, 23, 59)],
+      ["First minute", at(11, 0, 0)],
+      ["Last minute", at(12, 23, 59)],
+      ["Too late", at(13, 0, 0)],
+    ] as const) {
+      const session = await world.engine.createSession({
+        agent: "almanac",
+        createdBy: "bo",
+        title,
+        startedAt: createdAt,
+      });
+      await session.append({ role: "user", actor: "bo", content: title, createdAt });
+    }
+    const { page, wrongs } = await openWatched(world, "#/?agent=almanac", { onTestFinished });
+    await expect.poll(() => page.locator(".session").count()).toBe(4);
+    await page.getByRole("button", { name: "Time" }).click();
+    await page.getByLabel("From").fill("2020-02-11");
+    await page.getByLabel("to", { exact: true }).fill("2020-02-12");
+    await expect.poll(() => page.locator(".session").count()).toBe(2);
+    await page.getByText("Last minute").waitFor();
+    await page.getByText("First minute").waitFor();
+    expect(wrongs).toEqual([]);
+  });
+
   test("a session that is stored while the page is open appears", async ({ onTestFinished }) => {
     const { page } = await openWatched(world, "#/?agent=newcomer", { onTestFinished });
     await page.getByText("No session matches these filters").waitFor();

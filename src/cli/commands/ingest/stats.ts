@@ -1,6 +1,6 @@
 import { toWireStats } from "../../../api/stats.ts";
 import type { Stats, Sum } from "../../../engine/sessions/stats.ts";
-import { totalTokens } from "../../../model/entry.ts";
+import { totalTokens } from "../../../model/usage.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -9,8 +9,8 @@ import { counted, formatAmount, formatCount, formatDollars, pad } from "../../pr
 import { printNoSessions } from "../../print-session.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toRepo, toTime } from "../../values.ts";
-import { PROJECT, REPO } from "../project-options.ts";
+import { given, toCount, toPeriod, toRepo } from "../../values.ts";
+import { PROJECT, REPO, UNTIL } from "../project-options.ts";
 
 /** Rows of each table by default. */
 const ROWS = 14;
@@ -35,7 +35,7 @@ export const stats: Command = defineCommand({
     repo: REPO,
     workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
     since: { type: "string", value: "TIME", help: "Sessions with an interaction at or after." },
-    until: { type: "string", value: "TIME", help: "Sessions whose last interaction is before." },
+    until: UNTIL,
     limit: { type: "string", value: "N", help: `Rows of each table: ${ROWS} if left out.` },
     prices: { type: "string", value: "FILE", help: "A price table as JSON, instead of ours." },
   },
@@ -49,8 +49,7 @@ export const stats: Command = defineCommand({
           workstation,
           project,
           repo: toRepo(options.repo),
-          since: toTime(options.since, "--since"),
-          until: toTime(options.until, "--until"),
+          ...toPeriod(options),
           prices: options.prices === undefined ? undefined : readPricesFile(options.prices),
         }),
       );
@@ -74,7 +73,7 @@ function format({ terminal }: Context, stats: Stats, limit: number): string[] {
   ];
   const subagents = total.subagents === 0 ? "" : ` with ${counted(total.subagents, "sub-agent")}`;
   const used = totalTokens(total.tokens) > 0;
-  const unknown = prices.unknown.map((name) => oneLine(name) || "(no name)").join(", ");
+  const unknown = prices.unknown.map(oneLine).join(", ");
   const most = (sums: ReadonlyMap<string, Sum>) =>
     [...sums].sort(([, a], [, b]) => weight(b) - weight(a));
   const newest = [...stats.days].sort(([a], [b]) => (a < b ? 1 : -1));

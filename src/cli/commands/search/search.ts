@@ -13,8 +13,8 @@ import { explainNothing } from "../../search/nothing-found.ts";
 import { formatHit } from "../../search/print-hit.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { given, toCount, toRepo, toTime } from "../../values.ts";
-import { PROJECT, REPO } from "../project-options.ts";
+import { given, toCount, toPeriod, toRepo } from "../../values.ts";
+import { PROJECT, REPO, UNTIL } from "../project-options.ts";
 
 /** A person prefers waiting to missing hits. */
 const DEADLINE_MS = MAX_SEARCH_DEADLINE_MS;
@@ -55,7 +55,7 @@ export const search: Command = defineCommand({
     role: { type: "string", value: "ROLE", help: "Only messages of this role." },
     tool: { type: "string", value: "NAME", help: "Only messages that use this tool." },
     since: { type: "string", value: "TIME", help: "Only messages at or after this time." },
-    until: { type: "string", value: "TIME", help: "Only messages before this time." },
+    until: UNTIL,
     all: { type: "boolean", help: "Every word must match." },
     branches: { type: "boolean", help: "Also edited messages and other branches." },
     "machine-made": {
@@ -93,8 +93,7 @@ export const search: Command = defineCommand({
         limit: toCount(options.limit, "--limit"),
         perSession: toCount(options["per-session"], "--per-session"),
         ...widerWindow(style.before, style.after, reach),
-        since: toTime(options.since, "--since"),
-        until: toTime(options.until, "--until"),
+        ...toPeriod(options),
         match: options.all ? ("all" as const) : undefined,
         branches: options.branches ? ("all" as const) : undefined,
         machineMade: options["machine-made"],

@@ -5,7 +5,7 @@ import { usageError } from "../../command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { clean, wrapLine } from "../../text.ts";
 import { given, toCount, toPeriod, toRepo } from "../../values.ts";
-import { PROJECT, REPO } from "../project-options.ts";
+import { PROJECT, REPO, UNTIL } from "../project-options.ts";
 
 type WorkOption = "since" | "until" | "project" | "repo" | "agent" | "workstation" | "limit";
 
@@ -15,7 +15,7 @@ export function workOptions(
 ): Readonly<Record<WorkOption, { type: "string"; value: string; help: string }>> {
   return {
     since: { type: "string", value: "TIME", help: "From then on: yesterday, 7d, 2026-05-04." },
-    until: { type: "string", value: "TIME", help: "Up to then; a day counts whole." },
+    until: UNTIL,
     project: PROJECT,
     repo: REPO,
     agent: { type: "string", value: "NAME", help: "Only this agent's sessions." },
@@ -48,7 +48,7 @@ export function toWorkInput(
   }
   return {
     ...given({ agent, project, workstation, repo: toRepo(options.repo), limit }),
-    ...toPeriod(options.since, options.until),
+    ...toPeriod(options),
   };
 }
 

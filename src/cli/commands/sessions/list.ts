@@ -1,22 +1,23 @@
-import { toWireSession } from "../../../api/session.ts";
-import { totalTokens } from "../../../model/entry.ts";
+import { toWireSessionPage } from "../../../api/session.ts";
 import { projectName } from "../../../model/project-name.ts";
 import type { Session } from "../../../model/session.ts";
+import { totalTokens } from "../../../model/usage.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
-import { formatAge, formatCount, formatTable, formatTime } from "../../print.ts";
+import { formatAge, formatCount, formatDollars, formatTable, formatTime } from "../../print.ts";
 import { printNoSessions } from "../../print-session.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toRepo, toTime } from "../../values.ts";
-import { PROJECT, REPO } from "../project-options.ts";
+import { given, toCount, toPeriod, toRepo } from "../../values.ts";
+import { PROJECT, REPO, UNTIL } from "../project-options.ts";
 
 interface Column {
   readonly name: string;
-  readonly value: (session: Session) => string;
+  /** `cost` is in microdollars. */
+  readonly value: (session: Session, cost: number) => string;
   /** The column is shown if this holds for a session of the page. */
-  readonly shown?: (session: Session) => boolean;
+  readonly shown?: (session: Session, cost: number) => boolean;
   /** Narrower terminals omit it. */
   readonly from?: number;
   /** Its maximum width on a terminal. */
@@ -51,24 +52,19 @@ const COLUMNS: readonly Column[] = [
   },
   {
     name: "COST",
-    value: ({ figures }) => (figures?.costUsd === undefined ? "" : formatCost(figures.costUsd)),
-    shown: ({ figures }) => figures?.costUsd !== undefined,
+    value: (_session, cost) => (cost === 0 ? "" : formatDollars(cost)),
+    shown: (_session, cost) => cost > 0,
     from: 120,
   },
   { name: "TITLE", value: ({ title }) => title },
 ];
-
-/** In dollars; amounts below a cent are shown as such. */
-function formatCost(usd: number): string {
-  return usd < 0.01 ? "<$0.01" : `$${usd.toFixed(2)}`;
-}
 
 export const list: Command = defineCommand({
   name: "list",
   aliases: ["list_sessions"],
   summary: "List sessions, the one with the newest interaction first.",
   details:
-    "Each option narrows the list. The id is short, and every command takes it. Wider terminals show more columns. Times are dates (your own midnight), today, yesterday, ISO 8601 times, or ages such as 7d.",
+    "Each option narrows the list. The id is short, and every command takes it. Wider terminals show more columns: tokens of all kinds, cache reads included, and the cost by list prices, each without sub-agents. Times are local days, months or years, today, yesterday, ISO 8601 times, or ages such as 7d.",
   options: {
     agent: { type: "string", value: "NAME", help: "Only this agent's." },
     owner: { type: "string", value: "NAME", help: "Only this owner's." },
@@ -83,7 +79,7 @@ export const list: Command = defineCommand({
     model: { type: "string", value: "NAME", help: "Only those with a message of this model." },
     source: { type: "string", value: "NAME", help: "Only those written by this tool." },
     since: { type: "string", value: "TIME", help: "Last interaction at or after." },
-    until: { type: "string", value: "TIME", help: "Last interaction before." },
+    until: UNTIL,
     title: {
       type: "string",
       value: "TEXT",
@@ -112,30 +108,28 @@ export const list: Command = defineCommand({
           cursor,
           project: options.project,
           repo: toRepo(options.repo),
-          since: toTime(options.since, "--since"),
-          until: toTime(options.until, "--until"),
+          ...toPeriod(options),
           machineMade: options["machine-made"],
+          costs: true,
           limit: toCount(options.limit, "--limit"),
         }),
       );
       const { terminal } = context;
       if (context.json) {
-        await terminal.printJson({
-          sessions: page.sessions.map(toWireSession),
-          next_cursor: page.nextCursor ?? null,
-        });
+        await terminal.printJson(toWireSessionPage(page));
         return EXIT.ok;
       }
       if (page.sessions.length === 0) {
         await printNoSessions(context, tenant);
         return EXIT.ok;
       }
+      const costOf = ({ id }: Session) => page.costs?.get(id) ?? 0;
       const columns = COLUMNS.filter(
-        ({ shown, from = 0 }) =>
-          terminal.columns >= from && (shown === undefined || page.sessions.some(shown)),
+        ({ shown = () => true, from = 0 }) =>
+          terminal.columns >= from && page.sessions.some((each) => shown(each, costOf(each))),
       );
       const cell = ({ value, most }: Column, session: Session) => {
-        const text = oneLine(value(session));
+        const text = oneLine(value(session, costOf(session)));
         return most === undefined || terminal.columns >= 160 ? text : clip(text, most);
       };
       const rows = page.sessions.map((session) => columns.map((each) => cell(each, session)));
