@@ -37,6 +37,14 @@ export function coverWeights(terms: readonly WeightedTerm[]): Float64Array {
   return covers;
 }
 
+/** What a hit gains by a run of all words of the query. */
+export interface WeighedRun {
+  /** On the scale of the best score. */
+  readonly gain: number;
+  /** Whether it has been compared with the query, and is a line. */
+  readonly isLine: boolean;
+}
+
 /** The fields of a ranked message that the re-rank reads and changes. */
 export interface Covered {
   readonly session: number;
@@ -44,7 +52,7 @@ export interface Covered {
   readonly parts: { readonly coverage: number };
   /** The covered share of the query by weight, in the session's best passage: 0 to 1. */
   readonly covered: number;
-  readonly run?: { readonly gain: number; readonly isLine: boolean };
+  readonly run?: WeighedRun;
 }
 
 /** The sessions to re-rank by coverage: the best by score and run. */

@@ -1,20 +1,17 @@
 /** Finds the best messages of a snapshot for a query, in final order. */
 
-import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, ROLES, SESSION_FIELDS } from "../index/layout.ts";
 import { lowerBound } from "../index/lists/term-list.ts";
 import { actorTerm } from "../index/special-terms.ts";
 import { type Asking, ask } from "../port.ts";
-import type { TermQuery } from "../query/query.ts";
 import type { SearchExplanation, SearchRequest } from "../request.ts";
-import type { TenantCache } from "../search-cache.ts";
-import type { Snapshot, View } from "../snapshot.ts";
+import type { View } from "../snapshot.ts";
 import { Paths } from "./active-paths.ts";
 import { idf, lengthNorm } from "./bm25.ts";
 import { findBoosts } from "./boosts.ts";
 import { MAX_EXPANSIONS } from "./filter/conditions.ts";
 import type { MessageFilter } from "./filter/filter.ts";
-import { ALWAYS_SCORED, passUntilPathsAreKnown } from "./first-pass.ts";
+import { ALWAYS_SCORED, type CandidateSearch, passUntilPathsAreKnown } from "./first-pass.ts";
 import type { MessagePass, WeightedTerm } from "./message-pass.ts";
 import { findMisspelt } from "./misspelt.ts";
 import { findNames } from "./names.ts";
@@ -24,19 +21,6 @@ import { byRank, type Ranked, type Ranking } from "./rank.ts";
 import { findRuns, type Run } from "./runs.ts";
 import { rankSessions } from "./session/rank-sessions.ts";
 import type { Best, TopSessions } from "./session/top-sessions.ts";
-
-export interface CandidateSearch {
-  readonly request: SearchRequest;
-  readonly query: TermQuery;
-  readonly filter: Omit<MessageFilter, "path">;
-  readonly snapshot: Snapshot;
-  readonly cache: TenantCache;
-  readonly blobs: Blobs;
-  /** Ends the search for candidates. */
-  readonly isLate: () => boolean;
-  /** Ends the ranking. */
-  readonly isOver: () => boolean;
-}
 
 export interface Candidates {
   /** Best first; more than `limit`, because some may be copies of others. */

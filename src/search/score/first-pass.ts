@@ -1,13 +1,30 @@
 /** The first pass of a search: the best sessions by their best message, on their active paths. */
 
+import type { Blobs } from "../index/blobs.ts";
 import type { Asking } from "../port.ts";
+import type { TermQuery } from "../query/query.ts";
+import type { SearchRequest } from "../request.ts";
+import type { TenantCache } from "../search-cache.ts";
+import type { Snapshot } from "../snapshot.ts";
 import { isActive, type Paths } from "./active-paths.ts";
 import type { MessageFilter } from "./filter/filter.ts";
-import type { CandidateSearch } from "./find-candidates.ts";
 import { type MessagePass, passMessages } from "./message-pass.ts";
 import { bestMessage } from "./rank.ts";
 import { SessionScorer } from "./session/session-scores.ts";
 import { type Best, TopSessions } from "./session/top-sessions.ts";
+
+export interface CandidateSearch {
+  readonly request: SearchRequest;
+  readonly query: TermQuery;
+  readonly filter: Omit<MessageFilter, "path">;
+  readonly snapshot: Snapshot;
+  readonly cache: TenantCache;
+  readonly blobs: Blobs;
+  /** Ends the search for candidates. */
+  readonly isLate: () => boolean;
+  /** Ends the ranking. */
+  readonly isOver: () => boolean;
+}
 
 /** Sessions with the largest boosts are scored first: they bound the gain of the others. */
 const BOOSTED_FIRST = 64;

@@ -13,7 +13,7 @@ import { isSubject, type LineMatcher, lineMatcher } from "../query/line-matcher.
 import type { TermQuery } from "../query/query.ts";
 import type { TenantCache } from "../search-cache.ts";
 import type { View } from "../snapshot.ts";
-import { ECHO } from "./coverage.ts";
+import { ECHO, type WeighedRun } from "./coverage.ts";
 import type { RankingProfile } from "./profile.ts";
 import type { Run } from "./runs.ts";
 
@@ -23,14 +23,11 @@ const LEAST_WORDS = 3;
 const READ = 20;
 const MAX_READ = 60;
 
-/** The gain of a session by its run, on the scale of the best score. */
-export interface RunGain {
+/** What a session gains by its run. */
+export interface RunGain extends WeighedRun {
   readonly run: Run;
-  readonly gain: number;
   /** Whether the message is shown in place of the best one by words. */
   readonly isHit: boolean;
-  /** Whether it has been compared, and is a line. */
-  readonly isLine: boolean;
 }
 
 /** What a search needs to read messages. */

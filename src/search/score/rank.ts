@@ -2,8 +2,7 @@
 
 import type { MessageFacts } from "../index/message-columns.ts";
 import type { LengthNorm } from "./bm25.ts";
-import { ECHO } from "./coverage.ts";
-import type { RunGain } from "./lines.ts";
+import { ECHO, type WeighedRun } from "./coverage.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import type { Passage } from "./passage-scores.ts";
 import type { RankingProfile } from "./profile.ts";
@@ -34,7 +33,7 @@ export interface Placed extends Omit<Ranked, "message"> {
   /** The covered share of the query by weight, in the session's best passage: 0 to 1. */
   readonly covered: number;
   /** Absent: no run of all its words. */
-  readonly run?: Pick<RunGain, "gain" | "isLine">;
+  readonly run?: WeighedRun;
 }
 
 export interface ScoreParts {

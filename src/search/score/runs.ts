@@ -9,8 +9,7 @@
 import { MESSAGE_FIELDS, type MessageField } from "../index/layout.ts";
 import type { Asking } from "../port.ts";
 import type { Paths } from "./active-paths.ts";
-import type { CandidateSearch } from "./find-candidates.ts";
-import { passUntilPathsAreKnown } from "./first-pass.ts";
+import { type CandidateSearch, passUntilPathsAreKnown } from "./first-pass.ts";
 import type { MessagePass } from "./message-pass.ts";
 
 /** A message with the run. */
