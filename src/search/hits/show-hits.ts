@@ -11,7 +11,7 @@ import type { TermQuery } from "../query/query.ts";
 import type { RankedHit } from "../rank-by-meaning.ts";
 import type { HitBranch, SearchHit, SearchRequest, WindowItem } from "../request.ts";
 import type { TenantCache } from "../search-cache.ts";
-import { displayText, toolNameOf, toolTextOf, withBlankEscapes } from "./display-text.ts";
+import { asIndexed, displayText, toolNameOf, toolTextOf } from "./display-text.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
@@ -129,7 +129,7 @@ function toolSnippet(
   highlight: Highlight,
 ): Snippet {
   const done = redact(toolTextOf(blocks)).text;
-  const marks = highlight(withBlankEscapes(done));
+  const marks = highlight(asIndexed(done, blocks));
   const isThere =
     said.marks.length === 0 ? marks.length > 0 : marks.some((mark) => isRun(done, mark));
   return isThere ? cutSnippet(done, marks) : cutSnippet(said.text, said.marks);
@@ -161,7 +161,7 @@ function quoteEntry(entry: WindowEntry): WindowItem {
 function showEntry(entry: WindowEntry, found: boolean, highlight: Highlight): WindowItem {
   const said = redact(displayText(entry.blocks, entry.role)).text;
   const isSaid = textOf(entry.blocks) !== "";
-  const marks = found ? highlight(isSaid ? said : withBlankEscapes(said)) : [];
+  const marks = found ? highlight(isSaid ? said : asIndexed(said, entry.blocks)) : [];
   const isElsewhere = found && isSaid && !marks.some((mark) => isRun(said, mark));
   const snippet = isElsewhere
     ? toolSnippet(entry, { text: said, marks }, highlight)

@@ -137,6 +137,7 @@ describe("the verbatim query", () => {
       expect(verbatim(text), text).toEqual([]);
     }
     expect(verbatim("lock ".repeat(65))).toEqual([]);
+    expect(verbatim(`a lock ${"- ".repeat(512)}`)).toEqual([]);
     expect(verbatim("lock ".repeat(64))).toHaveLength(64);
   });
 });

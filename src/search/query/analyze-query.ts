@@ -29,8 +29,9 @@ export function analyzeQuery(parsed: ParsedQuery, language: Language): TermQuery
   };
 }
 
-/** Longer queries are no line. */
+/** Longer queries, in words or characters, are no line. */
 const MAX_VERBATIM = 64;
+const MAX_LINE = 1_024;
 
 /** A line that was pasted between quotes. */
 const QUOTED = /^["“”„]([^"“”„]*)["“”„]$/;
@@ -41,7 +42,7 @@ function withoutQuotes(text: string): string {
 
 /** A name is found by its whole already, so a query of one name has no phrase. */
 function verbatimOf(typed: string, language: Language): readonly (string | null)[] {
-  const tokens = tokensOf(typed, language);
+  const tokens = typed.length > MAX_LINE ? [] : tokensOf(typed, language);
   const isOne = !/\s/.test(typed) && !tokens.some(({ kind }) => kind === "pair");
   const words = isOne ? [] : sequenceOf(tokens);
   return words.length < 2 || words.length > MAX_VERBATIM ? [] : words;

@@ -4,6 +4,8 @@
 
 const WORD = "[\\p{L}\\p{N}]";
 const BETWEEN = "[^\\p{L}\\p{N}]+";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
+const COLOURS = /\u001b\[[\d;]*m/g;
 
 /**
  * `literal`: the query with its signs, apart from case and white space. `words`: its words one after
@@ -26,7 +28,8 @@ export function lineMatcher(typed: string): LineMatcher {
     literal: new RegExp(bounded(typed.trim(), pieces.join("\\s+")), "giu"),
     words: new RegExp(bounded("a", words.join(BETWEEN)), "giu"),
   };
-  return (text, kind, counts = () => true) => {
+  return (written, kind, counts = () => true) => {
+    const text = written.includes("\u001b") ? written.replace(COLOURS, "") : written;
     for (const { 0: found, index } of text.matchAll(expressions[kind])) {
       if (counts(text, index, index + found.length)) return true;
     }
