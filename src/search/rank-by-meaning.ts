@@ -74,7 +74,8 @@ export function* rankByMeaning(
     vectors.release(segments);
   }
   const weight = request.profile.meaning * trustInMeaning(byWords, request);
-  const best = byWords[0]?.score || 1;
+  // A copied line stays first: nothing is more similar.
+  const best = byWords.reduce((most, { score, line = 0 }) => Math.max(most, score - line), 0) || 1;
   const subjectOf = subjects(near);
   const add = (ranked: Ranked, similarity: number): RankedHit => {
     const own = Math.max(0, similarity);

@@ -18,7 +18,8 @@ import {
   type SearchRequest,
 } from "./request.ts";
 import { readMessageFilter } from "./score/filter/read-filter.ts";
-import { type CandidateSearch, type Candidates, findCandidates } from "./score/find-candidates.ts";
+import { type Candidates, findCandidates } from "./score/find-candidates.ts";
+import type { CandidateSearch } from "./score/first-pass.ts";
 import type { TenantCache } from "./search-cache.ts";
 import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
 

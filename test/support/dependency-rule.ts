@@ -20,6 +20,7 @@ const TABLES_READER = {
 export const RULE: Record<string, { readonly folders: string[]; readonly packages: string[] }> = {
   model: { folders: [], packages: [] },
   // The parts of the model that the page imports.
+  "model/excerpt.ts": { folders: [], packages: [] },
   "model/project-name.ts": { folders: [], packages: [] },
   "model/telling-fields.ts": { folders: [], packages: [] },
 
@@ -32,7 +33,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Pure: no I/O, no clock, no randomness. Hashing is computation.
   transcript: { folders: ["model"], packages: ["node:crypto"] },
 
-  search: { folders: ["model", "secrets", "transcript"], packages: [] },
+  search: { folders: ["model", "model/excerpt.ts", "secrets", "transcript"], packages: [] },
 
   context: { folders: ["model", "secrets", "transcript"], packages: [] },
   compaction: { folders: ["model", "transcript", "context"], packages: [] },
@@ -268,7 +269,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // folder that imports it.
   page: {
     folders: names(
-      "client model/project-name.ts model/telling-fields.ts",
+      "client model/excerpt.ts model/project-name.ts model/telling-fields.ts",
       "page/markdown page/code page/difference",
     ),
     packages: ["preact", "preact/hooks", "@preact/signals"],
@@ -288,7 +289,9 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
 
   // MCP: the only user of its SDK. Takes quoting from the context and project ids from the readers.
   mcp: {
-    folders: names("model search context engine api recap recap/wire ingest/identity"),
+    folders: names(
+      "model model/excerpt.ts search context engine api recap recap/wire ingest/identity",
+    ),
     packages: names(
       "@modelcontextprotocol/server @modelcontextprotocol/server/stdio zod",
       // Standard input, held open until calls are answered.
@@ -308,8 +311,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // A surface: translates, never decides.
   cli: {
     folders: names(
-      "model model/project-name.ts async transcript engine api archive transfer open.ts backup.ts",
-      "client transfer/resume",
+      "model model/excerpt.ts model/project-name.ts async transcript engine api archive transfer",
+      "open.ts backup.ts client transfer/resume",
       "ingest ingest/sources.ts ingest/read-transcript.ts ingest/files",
       "ingest/identity export",
       "context compaction store mcp server providers gateway",

@@ -4,6 +4,7 @@ import { readableJson } from "../../api/text/readable-json.ts";
 import { type ShownNeighbours, shownItems } from "../../api/text/shown-items.ts";
 import { toolCallLine } from "../../api/text/tool-call-line.ts";
 import type { SearchResult } from "../../engine/search.ts";
+import { excerptRange, isRun } from "../../model/excerpt.ts";
 import { formatTime } from "../print.ts";
 import type { Terminal } from "../terminal.ts";
 import { clean, clip, oneLine } from "../text.ts";
@@ -82,10 +83,11 @@ interface Line {
   readonly matches: readonly Match[];
 }
 
-/** The lines with matches, each cut around its first match; the beginning if there is no match. */
+/** The lines with a run, else with matches, each cut around them; the beginning if there is none. */
 function foundLines(item: Item, terminal: Terminal): string[] {
   const lines = linesOf(item);
-  const matching = lines.filter(({ matches }) => matches.length > 0);
+  const withRun = lines.filter(hasRun);
+  const matching = withRun.length > 0 ? withRun : lines.filter(({ matches }) => matches.length > 0);
   const chosen = matching.length > 0 ? withContext(lines, matching) : lines.slice(0, MATCH_LINES);
   const shown: string[] = [];
   let last: number | undefined;
@@ -98,6 +100,14 @@ function foundLines(item: Item, terminal: Terminal): string[] {
   const rest = lines.length - 1 - (last ?? lines.length - 1);
   if (rest > 0 || item.truncated) shown.push(terminal.dim("…"));
   return shown;
+}
+
+function hasRun({ start, text, matches }: Line): boolean {
+  return matches.some((match) => isRun(text, inLine(match, start)));
+}
+
+function inLine(match: Match, start: number): Match {
+  return { start: match.start - start, end: match.end - start };
 }
 
 /** Non-empty lines; the arguments of a call as plain text. */
@@ -148,33 +158,20 @@ function withContext(lines: readonly Line[], matching: readonly Line[]): readonl
   return lines.slice(Math.max(0, at - 1), at + 2);
 }
 
-/** Cut between words, with the matches marked. */
+/** Cut between words, with the matches marked; at most a third of the room precedes them. */
 function cutLine({ start, text, matches }: Line, terminal: Terminal): string {
   const width = widthOf(terminal);
-  const first = (matches[0]?.start ?? start) - start;
-  const from = text.length <= width ? 0 : beginOf(text, first, width);
-  const to = endOf(text, from, width - (from > 0 ? 1 : 0));
+  const own = matches.map((match) => inLine(match, start));
+  // A mark of the cut takes a column on each side.
+  const room = text.length <= width ? width : width - 2;
+  const { start: from, end: to } = excerptRange(text, own, room, Math.floor(width / 3));
   let shown = from > 0 ? "…" : "";
   let at = from;
-  for (const match of matches) {
-    const [begin, end] = [match.start - start, Math.min(match.end - start, to)];
+  for (const { start: begin, end } of own) {
     if (begin < at || begin >= to) continue;
-    shown += clean(text.slice(at, begin)) + terminal.mark(clean(text.slice(begin, end)));
-    at = end;
+    const until = Math.min(end, to);
+    shown += clean(text.slice(at, begin)) + terminal.mark(clean(text.slice(begin, until)));
+    at = until;
   }
   return shown + clean(text.slice(at, to)).trimEnd() + (to < text.length ? "…" : "");
-}
-
-/** A third of the room precedes the match. */
-function beginOf(text: string, match: number, width: number): number {
-  const wanted = Math.min(match - Math.floor(width / 3), text.length - width + 1);
-  if (wanted <= 0) return 0;
-  const space = text.indexOf(" ", wanted);
-  return space >= 0 && space < match ? space + 1 : wanted;
-}
-
-function endOf(text: string, from: number, width: number): number {
-  if (text.length - from <= width) return text.length;
-  const space = text.lastIndexOf(" ", from + width - 1);
-  return space > from + width / 2 ? space : from + width - 1;
 }

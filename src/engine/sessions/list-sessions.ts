@@ -71,7 +71,7 @@ export async function listSessions(
   const { sessions, next } = page;
   return {
     sessions,
-    ...(checkFlag(costs, "costs") ? { costs: await readCosts(engine, sessions) } : {}),
+    ...(costs ? { costs: await readCosts(engine, sessions) } : {}),
     ...(next === undefined ? {} : { nextCursor: formatPageCursor(next) }),
   };
 }

@@ -1,8 +1,10 @@
 /** A hit as text for a model: the session, the match, and a line of context. */
 
+import { readableJson } from "../../api/text/readable-json.ts";
 import { sessionHeading } from "../../api/text/session-heading.ts";
 import { type ShownNeighbours, shownItems } from "../../api/text/shown-items.ts";
 import { toolCallLine } from "../../api/text/tool-call-line.ts";
+import { excerptRange, isRun, type TextRange } from "../../model/excerpt.ts";
 import type { Session } from "../../model/session.ts";
 import type { SearchHit, WindowItem } from "../../search/request.ts";
 import { formatRef } from "../refs.ts";
@@ -55,8 +57,22 @@ function textOfItem(item: WindowItem): string {
   const text = withoutName(call ?? item.snippet, item);
   const isWhole = text.length <= FOUND_CHARACTERS && !text.includes("\n");
   if (!item.found) return toLine(text, NEAR_CHARACTERS, item.truncated);
-  if (isWhole || call !== undefined) return toLine(text, FOUND_CHARACTERS, item.truncated);
-  return toLine(withoutName(passages(item), item), FOUND_CHARACTERS, item.truncated);
+  const isCall = call !== undefined && item.matches.every((match) => isShown(item, match, call));
+  if (isCall || (isWhole && call === undefined)) {
+    return toLine(text, FOUND_CHARACTERS, item.truncated);
+  }
+  const found = call === undefined ? withoutName(passages(item), item) : readable(passages(item));
+  return toLine(found, FOUND_CHARACTERS, item.truncated);
+}
+
+/** Whether the line of a call has a run of the query, which may be in another of its arguments. */
+function isShown({ snippet }: WindowItem, match: TextRange, call: string): boolean {
+  if (!isRun(snippet, match)) return true;
+  return call.includes(readable(snippet.slice(match.start, match.end)));
+}
+
+function readable(json: string): string {
+  return readableJson(json).text;
 }
 
 /** The heading of a result already has its tool's name. */
@@ -65,28 +81,28 @@ function withoutName(text: string, { role, toolName }: WindowItem): string {
   return isNamed ? text.slice((toolName ?? "").length + 2) : text;
 }
 
-/** The lines with matches, each cut around its first match; the beginning if there is no match. */
+/** The lines with a run, else with matches, each cut around them; the beginning if there is none. */
 function passages({ snippet, matches }: WindowItem): string {
+  const runs = matches.filter((match) => isRun(snippet, match));
+  const shown = runs.length > 0 ? runs : matches;
   const found: string[] = [];
   let start = 0;
   for (const line of snippet.split("\n")) {
     const end = start + line.length;
-    const match = matches.find((each) => each.start >= start && each.start < end);
-    if (match !== undefined && found.length < PASSAGES)
-      found.push(withoutNumber(cutRound(line, match.start - start)));
+    const own = shown.filter((each) => each.start >= start && each.start < end);
+    if (own.length > 0 && found.length < PASSAGES) {
+      const inLine = own.map((each) => ({ start: each.start - start, end: each.end - start }));
+      found.push(withoutNumber(cutRound(line, inLine)));
+    }
     start = end + 1;
   }
   if (found.length === 0) return snippet;
   return found.join(" … ");
 }
 
-/** A third of the room precedes the match. */
-function cutRound(line: string, match: number): string {
-  if (line.length <= PASSAGE_CHARACTERS) return line;
-  const from = Math.max(
-    0,
-    Math.min(match - PASSAGE_CHARACTERS / 3, line.length - PASSAGE_CHARACTERS),
-  );
-  const text = line.slice(Math.floor(from), Math.floor(from) + PASSAGE_CHARACTERS).toWellFormed();
-  return `${from > 0 ? "…" : ""}${text}${from + PASSAGE_CHARACTERS < line.length ? "…" : ""}`;
+/** At most a third of the room precedes the matches. */
+function cutRound(line: string, matches: readonly TextRange[]): string {
+  const before = Math.floor(PASSAGE_CHARACTERS / 3);
+  const { start, end } = excerptRange(line, matches, PASSAGE_CHARACTERS, before);
+  return `${start > 0 ? "…" : ""}${line.slice(start, end)}${end < line.length ? "…" : ""}`;
 }

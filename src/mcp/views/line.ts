@@ -1,5 +1,7 @@
 /** Text as one line of an answer. */
 
+import { headOf } from "../../model/excerpt.ts";
+
 /** Line numbers that agents prefix to file contents. */
 const LINE_NUMBERS = /^\s*\d+(→|\t|\|)/gm;
 
@@ -17,12 +19,7 @@ export function toLine(text: string, characters: number, isCut = false): string 
   const head = text.slice(0, characters * 8);
   const line = head.replace(LINE_NUMBERS, "").replace(/\s+/g, " ").trim();
   const isLong = line.length > characters;
-  const shown = isLong
-    ? line
-        .slice(0, characters - 1)
-        .toWellFormed()
-        .trimEnd()
-    : line;
+  const shown = isLong ? headOf(line, characters - 1).trimEnd() : line;
   const missing = isLong || isCut || head.length < text.length;
   return missing && !shown.endsWith("…") ? `${shown}…` : shown;
 }

@@ -1,27 +1,22 @@
-/** Cuts a snippet to a few lines around its first match. */
+/** Cuts a snippet to a few lines around its matches. */
+
+import { excerptRange, type TextRange } from "../../model/excerpt.ts";
 
 export interface Piece {
   readonly text: string;
   readonly marked: boolean;
 }
 
-interface Match {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Characters before the first match, and in total: about three lines. */
+/** Characters before the matches, and in total: about three lines. */
 const BEFORE = 90;
 const LENGTH = 360;
 
 export function excerpt(
   snippet: string,
-  matches: readonly Match[],
+  matches: readonly TextRange[],
   length: number = LENGTH,
 ): readonly Piece[] {
-  const first = matches[0]?.start ?? 0;
-  const from = first <= BEFORE ? 0 : wordStart(snippet, first - BEFORE);
-  const to = Math.min(snippet.length, from + length);
+  const { start: from, end: to } = excerptRange(snippet, matches, length, BEFORE);
   const pieces: Piece[] = [];
   let at = from;
   for (const { start, end } of matches) {
@@ -50,9 +45,4 @@ export function plainLine(text: string): string {
     .replace(/\\[nrt]/g, " ")
     .replace(/\\"/g, '"')
     .replace(/\s+/g, " ");
-}
-
-function wordStart(text: string, at: number): number {
-  const space = text.slice(at, at + 30).search(/\s/);
-  return space === -1 ? at : at + space + 1;
 }

@@ -1,5 +1,6 @@
 /** Hits, the best first: the session, the message with marked matches, and a line of context. */
 
+import { headOf } from "../../model/excerpt.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Hit, WindowItem } from "../data/types.ts";
 import { tellingIn } from "../parts/call-words.ts";
@@ -138,7 +139,7 @@ function Line({ item }: { readonly item: WindowItem }) {
   return (
     <span class="context-line">
       <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}
-      <span dir="auto">{plainLine(text.slice(0, 200))}</span>
+      <span dir="auto">{plainLine(headOf(text, 200))}</span>
     </span>
   );
 }

@@ -4,9 +4,12 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { sessionAddress } from "../data/address.ts";
 import { tell } from "../data/connection.ts";
-import type { Hit, Related, Session } from "../data/types.ts";
+import type { Hit, Related, Session, WindowItem } from "../data/types.ts";
+import { excerpt } from "../find/excerpt.ts";
 import { age } from "../parts/words.ts";
 import type { SessionModel } from "./session-model.ts";
+
+const EXCERPT_CHARACTERS = 160;
 
 export function RelatedSessions(props: {
   readonly model: SessionModel;
@@ -56,12 +59,18 @@ function HitList(props: { readonly heading: string; readonly hits: readonly Hit[
               {meta.title === "" ? shortId : meta.title}
             </a>{" "}
             <span class="about" dir="auto">
-              {age(meta.updatedAt)} ·{" "}
-              {window.find((item) => item.found)?.snippet.slice(0, 160) ?? ""}
+              {age(meta.updatedAt)} · {excerptOf(window.find((item) => item.found))}
             </span>
           </li>
         ))}
       </ul>
     </>
   );
+}
+
+function excerptOf(item: WindowItem | undefined): string {
+  if (item === undefined) return "";
+  return excerpt(item.snippet, item.matches, EXCERPT_CHARACTERS)
+    .map(({ text }) => text)
+    .join("");
 }

@@ -11,21 +11,30 @@ export interface MatchRange {
   readonly end: number;
 }
 
+/** Words at successive positions; null is any word. Begins and ends with a word. */
+export type RunWords = readonly (string | null)[];
+
 /**
- * Finds the ranges of a text that gave one of `terms`, or a term with one of `prefixes`. In order
- * and disjoint: overlapping ranges, such as an identifier and its part, are joined.
+ * Finds the ranges of a text that gave one of `terms`, or a term with one of `prefixes`; and those
+ * of `runs`, as one range per line. In order and disjoint: overlapping ranges, such as an identifier
+ * and its part, are joined.
  */
 export function matchFinder(
   terms: ReadonlySet<string>,
   prefixes: readonly string[],
   language: Language,
+  runs: readonly RunWords[] = [],
 ): (text: string) => MatchRange[] {
-  const starts = new Set(Array.from(terms, (term) => startOf(term, 0, term.length)));
+  const inRuns = new Set(runs.flat());
+  const known = new Set([...terms, ...inRuns].filter((term) => term !== null));
+  const starts = new Set(Array.from(known, (term) => startOf(term, 0, term.length)));
   const morphology = onlyFor(starts, MORPHOLOGIES[language]);
   return (text) => {
     const found: MatchRange[] = [];
+    const places: Places = new Map();
     const folded = fold(text);
-    const take: TokenSink = (term, _position, start, end, kind) => {
+    const take: TokenSink = (term, position, start, end, kind) => {
+      if (inRuns.has(term)) addPlace(places, term, position, { start, end });
       if (terms.has(term)) {
         found.push({ start, end });
         return;
@@ -36,26 +45,50 @@ export function matchFinder(
       const exact = kind === "pair" && end - start === term.length;
       found.push({ start, end: exact ? start + prefix.length : end });
     };
-    const words = prefixes.length === 0 ? plainWords(folded, terms, starts, found) : undefined;
+    const words = prefixes.length === 0 ? plainWords(folded, starts, take) : undefined;
     tokenizeFolded(folded, 0, morphology, take, words);
+    for (const run of runs) found.push(...rangesOf(run, places, text));
     return merged(found.sort((a, b) => a.start - b.start || b.end - a.end));
   };
 }
 
 /** Fast path: most words share no prefix with a term, and need no string. */
-function plainWords(
-  folded: Folded,
-  terms: ReadonlySet<string>,
-  starts: ReadonlySet<number>,
-  found: MatchRange[],
-): PlainWords {
+function plainWords(folded: Folded, starts: ReadonlySet<number>, take: TokenSink): PlainWords {
   return {
-    word({ text }, from, end, _position, stem) {
-      if (!starts.has(startOf(text, from, end)) || !terms.has(stem(text.slice(from, end)))) return;
+    word({ text }, from, end, position, stem) {
+      if (!starts.has(startOf(text, from, end))) return;
       const start = folded.starts?.[from] ?? from;
-      found.push({ start, end: folded.ends?.[end - 1] ?? end });
+      take(stem(text.slice(from, end)), position, start, folded.ends?.[end - 1] ?? end, "word");
     },
   };
+}
+
+/** By term and position. */
+type Places = Map<string, Map<number, MatchRange>>;
+
+function addPlace(places: Places, term: string, position: number, range: MatchRange): void {
+  const own = places.get(term);
+  if (own === undefined) places.set(term, new Map([[position, range]]));
+  else own.set(position, range);
+}
+
+/** The run in each place of the text, its lines apart. */
+function rangesOf(run: RunWords, places: Places, text: string): MatchRange[] {
+  const placeOf = (word: string | null | undefined, position: number) =>
+    places.get(word ?? "")?.get(position);
+  const ranges: MatchRange[] = [];
+  for (const [position, { start }] of places.get(run[0] ?? "") ?? []) {
+    const isThere = run.every((word, i) => word === null || placeOf(word, position + i));
+    const end = placeOf(run.at(-1), position + run.length - 1)?.end ?? start;
+    if (isThere && end > start) ranges.push(...linesOf(text, start, end));
+  }
+  return ranges;
+}
+
+function* linesOf(text: string, start: number, end: number): Generator<MatchRange> {
+  for (const { 0: line, index } of text.slice(start, end).matchAll(/[^\s](?:[^\n]*[^\s])?/g)) {
+    yield { start: start + index, end: start + index + line.length };
+  }
 }
 
 /**

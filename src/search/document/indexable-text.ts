@@ -6,7 +6,7 @@ import type { ToolIndexing } from "../../model/inputs/choices.ts";
 import { LONGEST_SECRET } from "../../secrets/longest-secret.ts";
 import { redact } from "../../secrets/redact.ts";
 import { isInjected, withoutInjected } from "./injected.ts";
-import { inputText, outputParts } from "./tool-text.ts";
+import { inputText, outputParts, outputTexts } from "./tool-text.ts";
 
 /**
  * Limits of the indexed text per block and per message, in UTF-8 bytes. The rest is readable, not
@@ -66,6 +66,14 @@ export function roleClassOf({ role, blocks }: Pick<IndexableEntry, "role" | "blo
   if (said.length > 0 && said.every(isTool)) return "tool";
   if (role === "assistant" && said.some(isTool)) return "acting";
   return role ?? "system";
+}
+
+/** The texts of a field as they were written: neither masked nor cut. */
+export function indexedParts(blocks: readonly Block[], field: "message" | "output"): string[] {
+  return blocks.flatMap((block) => {
+    if (field === "message") return textsOf(block, "all");
+    return block.type === "tool_result" ? outputTexts(block) : [];
+  });
 }
 
 function textsOf(block: Block, tools: ToolIndexing): string[] {

@@ -55,7 +55,7 @@ export function outputParts(block: ToolResultBlock): string[] {
   return outputTexts(block).flatMap(endsOf);
 }
 
-function outputTexts({ output }: ToolResultBlock): string[] {
+export function outputTexts({ output }: ToolResultBlock): string[] {
   if (typeof output === "string") return [output];
   return output.flatMap((block: Block) => (block.type === "text" ? [textOf([block])] : []));
 }

@@ -19,10 +19,11 @@ export function toolTextOf(blocks: readonly Block[]): string {
 }
 
 /**
- * Tool text with the escapes of its JSON strings blanked and every offset unchanged: the word in
- * `"\\njobs"` is "jobs", as it is in the index.
+ * Tool text as it is indexed, every offset unchanged: the escapes of a call's JSON strings are
+ * blanked, so that the word in `"\\njobs"` is "jobs". Outputs are no JSON.
  */
-export function withBlankEscapes(toolText: string): string {
+export function asIndexed(toolText: string, blocks: readonly Block[]): string {
+  if (!blocks.some(({ type }) => type === "tool_use")) return toolText;
   return toolText.replace(/\\["\\/bfnrt]/g, "  ");
 }
 

@@ -1,6 +1,7 @@
 /** Builds hits with their windows from ranked messages. */
 
 import { textOf } from "../../model/block.ts";
+import { isRun, type TextRange } from "../../model/excerpt.ts";
 import { endOutsideSecret } from "../../secrets/cut-outside-secrets.ts";
 import { redact } from "../../secrets/redact.ts";
 import type { Language } from "../analysis/analyze.ts";
@@ -10,7 +11,7 @@ import type { TermQuery } from "../query/query.ts";
 import type { RankedHit } from "../rank-by-meaning.ts";
 import type { HitBranch, SearchHit, SearchRequest, WindowItem } from "../request.ts";
 import type { TenantCache } from "../search-cache.ts";
-import { displayText, toolNameOf, toolTextOf, withBlankEscapes } from "./display-text.ts";
+import { asIndexed, displayText, toolNameOf, toolTextOf } from "./display-text.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
@@ -60,18 +61,21 @@ export function* showHits(
   return hits;
 }
 
-type Highlight = (text: string) => readonly { readonly start: number; readonly end: number }[];
+type Marks = readonly TextRange[];
+type Highlight = (text: string) => Marks;
 
-/** Stop-words are marked only if there is no other word. */
+/** Stop-words are marked only in a run, or if there is no other word. */
 function highlighter(
-  { scored, prefixes }: TermQuery,
+  { scored, prefixes, verbatim, required }: TermQuery,
   alike: readonly string[],
   language: Language,
 ): Highlight {
   const strong = scored.filter(({ weight }) => weight >= 0.5);
   const typed = (strong.length > 0 ? strong : scored).map(({ term }) => term);
   const terms = new Set([...typed, ...alike]);
-  return matchFinder(terms, prefixes, language);
+  const phrases = required.flat().flatMap((one) => (one.kind === "phrase" ? [one.terms] : []));
+  const runs = verbatim.length === 0 ? phrases : [verbatim, ...phrases];
+  return matchFinder(terms, prefixes, language, runs);
 }
 
 function showHit(
@@ -118,11 +122,17 @@ export function lateNotes(
   return [`late files of ${ids} are on a branch; search with branches=all to include them`];
 }
 
-/** The match is outside the text: in a tool's name or input. */
-function toolSnippet({ blocks }: WindowEntry, said: string, highlight: Highlight): Snippet {
+/** Of the tools where they have the match, or the run that the text does not have. */
+function toolSnippet(
+  { blocks }: WindowEntry,
+  said: { readonly text: string; readonly marks: Marks },
+  highlight: Highlight,
+): Snippet {
   const done = redact(toolTextOf(blocks)).text;
-  const marks = highlight(withBlankEscapes(done));
-  return marks.length === 0 ? cutSnippet(said, []) : cutSnippet(done, marks);
+  const marks = highlight(asIndexed(done, blocks));
+  const isThere =
+    said.marks.length === 0 ? marks.length > 0 : marks.some((mark) => isRun(done, mark));
+  return isThere ? cutSnippet(done, marks) : cutSnippet(said.text, said.marks);
 }
 
 /**
@@ -151,9 +161,11 @@ function quoteEntry(entry: WindowEntry): WindowItem {
 function showEntry(entry: WindowEntry, found: boolean, highlight: Highlight): WindowItem {
   const said = redact(displayText(entry.blocks, entry.role)).text;
   const isSaid = textOf(entry.blocks) !== "";
-  const marks = found ? highlight(isSaid ? said : withBlankEscapes(said)) : [];
-  const snippet =
-    found && marks.length === 0 ? toolSnippet(entry, said, highlight) : cutSnippet(said, marks);
+  const marks = found ? highlight(isSaid ? said : asIndexed(said, entry.blocks)) : [];
+  const isElsewhere = found && isSaid && !marks.some((mark) => isRun(said, mark));
+  const snippet = isElsewhere
+    ? toolSnippet(entry, { text: said, marks }, highlight)
+    : cutSnippet(said, marks);
   return {
     entryId: entry.id,
     index: entry.index,

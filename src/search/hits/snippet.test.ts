@@ -20,7 +20,7 @@ describe("a snippet", () => {
     const [match = { start: 0, end: 0 }] = matches;
     expect(truncated).toBe(true);
     expect(cut.slice(match.start, match.end)).toBe("needle");
-    expect(Math.abs(match.start - (cut.length - match.end))).toBeLessThan(2);
+    expect(Math.abs(match.start - (cut.length - match.end))).toBeLessThan("right ".length);
   });
 
   test("is where matches are densest", () => {
@@ -41,35 +41,73 @@ describe("a snippet", () => {
   });
 });
 
+const piece = fc.constantFrom(
+  "a ",
+  "needle ",
+  "é",
+  "数",
+  "😀",
+  "👩‍👩‍👧 ",
+  "word ",
+  "\n",
+  "\u0301",
+  "x",
+);
+const texts = fc
+  .array(fc.tuple(piece, fc.integer({ min: 1, max: 300 })), { minLength: 1, maxLength: 12 })
+  .map((pieces) => pieces.map(([text, times]) => text.repeat(times)).join(""));
+const limits = fc.integer({ min: 32, max: MAX_SNIPPET_BYTES });
+
 test("for any text, a snippet fits, is well formed, and shows a match", () => {
-  const piece = fc.constantFrom(
-    "a ",
-    "needle ",
-    "é",
-    "数",
-    "😀",
-    "👩‍👩‍👧 ",
-    "word ",
-    "\n",
-    "\u0301",
-  );
-  const texts = fc
-    .array(fc.tuple(piece, fc.integer({ min: 1, max: 300 })), { minLength: 1, maxLength: 12 })
-    .map((pieces) => pieces.map(([text, times]) => text.repeat(times)).join(""));
   fc.assert(
-    fc.property(texts, fc.integer({ min: 32, max: MAX_SNIPPET_BYTES }), (text, limit) => {
+    fc.property(texts, limits, (text, limit) => {
       const found = matchesOf(text, "needle");
       const snippet = cutSnippet(text, found, limit);
       expect(Buffer.byteLength(snippet.text)).toBeLessThanOrEqual(limit);
       expect(snippet.text.isWellFormed()).toBe(true);
       expect(text).toContain(snippet.text);
       expect(snippet.truncated).toBe(snippet.text !== text);
-      // Maximal: one more code point would not fit.
-      if (snippet.truncated) expect(Buffer.byteLength(snippet.text)).toBeGreaterThan(limit - 4);
       expect(snippet.matches.length > 0).toBe(found.length > 0);
       for (const { start, end } of snippet.matches) {
         expect(snippet.text.slice(start, end)).toBe("needle");
       }
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test("for any text and any run of words in it, a snippet begins with a word and has the run", () => {
+  const words = fc.constantFrom("fatal:", "not", "a", "git", "repository", "naïve", "(or", "𝔘𝔫𝔦");
+  const runs = fc.array(words, { minLength: 2, maxLength: 6 }).map((run) => run.join(" "));
+  // Many matches before and after the run must not draw the snippet away from it.
+  const sides = fc.array(fc.oneof(piece, words), { maxLength: 400 }).map((all) => all.join(" "));
+  fc.assert(
+    fc.property(sides, runs, sides, limits, (before, run, after, limit) => {
+      const text = `${before} ${run} ${after}`;
+      const start = before.length + 1;
+      const others = matchesOf(text, "not").filter(
+        (each) => each.end <= start || each.start >= start + run.length,
+      );
+      const matches = [...others, { start, end: start + run.length }];
+      const snippet = cutSnippet(
+        text,
+        matches.sort((a, b) => a.start - b.start),
+        limit,
+      );
+      expect(Buffer.byteLength(snippet.text)).toBeLessThanOrEqual(limit);
+      const shown = snippet.matches.map((each) => snippet.text.slice(each.start, each.end));
+      if (Buffer.byteLength(run) <= limit) expect(shown).toContain(run);
+      else expect(run.startsWith(snippet.text)).toBe(true);
+      // By another definition than the code's: an independent look at both ends.
+      const at = text.indexOf(snippet.text);
+      if (Buffer.byteLength(run) > limit || /[^\s]{64}/.test(text)) return;
+      expect(
+        /[\p{L}\p{N}\p{M}]$/u.test(text.slice(0, at)) && /^[\p{L}\p{N}\p{M}]/u.test(snippet.text),
+      ).toBe(false);
+      const rest = text.slice(at + snippet.text.length);
+      expect(/[\p{L}\p{N}\p{M}]$/u.test(snippet.text) && /^[\p{L}\p{N}\p{M}]/u.test(rest)).toBe(
+        false,
+      );
     }),
     { numRuns: 300 },
   );

@@ -1,5 +1,6 @@
 /** A bounded excerpt of a text around its matches. */
 
+import { betweenWords, focusOf, wholeWords } from "../../model/excerpt.ts";
 import type { MatchRange } from "../analysis/find-matches.ts";
 
 export const MAX_SNIPPET_BYTES = 1_024;
@@ -11,38 +12,28 @@ export interface Snippet {
   readonly matches: readonly MatchRange[];
 }
 
-/** At most `maxBytes` of UTF-8, cut between code points, around the densest group of matches. */
+/** At most `maxBytes` of UTF-8, cut between words, around the longest run or most matches. */
 export function cutSnippet(
   text: string,
   matches: readonly MatchRange[],
   maxBytes: number = MAX_SNIPPET_BYTES,
 ): Snippet {
   if (fits(text, maxBytes)) return { text, truncated: false, matches };
-  const { start, end } = widen(text, densest(matches, maxBytes), maxBytes);
+  const found = focusOf(text, matches, maxBytes / 2);
+  const words = wholeWords(text, found);
+  const focus = fits(text.slice(words.start, words.end), maxBytes) ? words : found;
+  const { start, end } = betweenWords(text, widen(text, focus, maxBytes), focus);
   const inside = matches.filter((match) => match.start >= start && match.end <= end);
+  // A run may be longer than the snippet.
+  const shown = inside.length > 0 ? inside : matches.filter((match) => match.start === start);
   return {
     text: text.slice(start, end),
-    truncated: true,
-    matches: inside.map((match) => ({ start: match.start - start, end: match.end - start })),
+    truncated: end - start < text.length,
+    matches: shown.map((match) => ({
+      start: match.start - start,
+      end: Math.min(match.end, end) - start,
+    })),
   };
-}
-
-/** The first match of the group that has most matches within half of the room. */
-function densest(matches: readonly MatchRange[], maxBytes: number): MatchRange {
-  let best: MatchRange = { start: 0, end: 0 };
-  let most = 0;
-  let last = 0;
-  for (const [first, { start }] of matches.entries()) {
-    while (last < matches.length && (matches[last] as MatchRange).end - start <= maxBytes / 2) {
-      last++;
-    }
-    last = Math.max(last, first + 1);
-    if (last - first > most) {
-      most = last - first;
-      best = { start, end: (matches[last - 1] as MatchRange).end };
-    }
-  }
-  return best;
 }
 
 /** Grows a range to both sides by whole code points while there is room. */

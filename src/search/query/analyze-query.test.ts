@@ -114,12 +114,30 @@ describe("the verbatim query", () => {
     expect(verbatim("open src/a.ts")).toEqual(["open", "src", "a", "ts"]);
   });
 
-  test("is empty for a single name, and for a query with syntax", () => {
-    for (const text of ["cron", "src/a.ts", '"cron lock" held', "cron lock*", "cron lock -held"]) {
+  test("has what could be an operator or a sign: it may be a word of a copied line", () => {
+    for (const text of [
+      "no such file or directory",
+      "NO such file OR directory",
+      '+no such "file or" -directory',
+      '"no such file or directory"',
+      "agent:coder no such file or since:7d directory",
+      "no such file or directory*",
+    ]) {
+      expect(verbatim(text), text).toEqual(["no", "such", "file", "or", "directori"]);
+    }
+    expect(ask('agent:x  a "b  c"  role:user ').typed).toBe('a "b  c"');
+  });
+
+  test("is a run of letters in a script without spaces", () => {
+    expect(verbatim("数据库")).toEqual(["数据", "据库"]);
+  });
+
+  test("is empty for a single name, and for a long text", () => {
+    for (const text of ["cron", "src/a.ts", '"cron"', "-cron", "agent:coder cron", "数据"]) {
       expect(verbatim(text), text).toEqual([]);
     }
-    expect(verbatim("+cron lock")).toEqual([]);
     expect(verbatim("lock ".repeat(65))).toEqual([]);
+    expect(verbatim(`a lock ${"- ".repeat(512)}`)).toEqual([]);
     expect(verbatim("lock ".repeat(64))).toHaveLength(64);
   });
 });

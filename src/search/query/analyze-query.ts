@@ -14,12 +14,14 @@ const PART_WEIGHT = 0.75;
 export function analyzeQuery(parsed: ParsedQuery, language: Language): TermQuery {
   const scoring = new Scoring(language);
   for (const leaf of [...parsed.required.flat(), ...parsed.optional]) scoring.add(leaf);
+  const typed = withoutQuotes(parsed.typed.trim());
 
   return {
     scored: scoring.terms(),
     words: scoring.words(),
     prefixes: scoring.prefixes(),
-    verbatim: verbatimOf(parsed, language),
+    typed,
+    verbatim: verbatimOf(typed, language),
     required: requiredConditions(parsed.required, language),
     excluded: parsed.excluded.flatMap((leaf) => conditionsOf(leaf, language)),
     filters: parsed.filters,
@@ -27,20 +29,23 @@ export function analyzeQuery(parsed: ParsedQuery, language: Language): TermQuery
   };
 }
 
-/** Longer queries have no verbatim boost. */
+/** Longer queries, in words or characters, are no line. */
 const MAX_VERBATIM = 64;
+const MAX_LINE = 1_024;
+
+/** A line that was pasted between quotes. */
+const QUOTED = /^["“”„]([^"“”„]*)["“”„]$/;
+
+function withoutQuotes(text: string): string {
+  return QUOTED.exec(text)?.[1]?.trim() ?? text;
+}
 
 /** A name is found by its whole already, so a query of one name has no phrase. */
-function verbatimOf(
-  { required, optional, excluded }: ParsedQuery,
-  language: Language,
-): readonly (string | null)[] {
-  const isAll = optional.length === 0 && required.every((group) => group.length === 1);
-  const leaves = required.length === 0 ? optional : isAll ? required.flat() : [];
-  if (leaves.length < 2 || excluded.length > 0) return [];
-  if (leaves.some(({ kind }) => kind !== "word")) return [];
-  const words = sequenceOf(tokensOf(leaves.map(({ text }) => text).join(" "), language));
-  return words.length > MAX_VERBATIM ? [] : words;
+function verbatimOf(typed: string, language: Language): readonly (string | null)[] {
+  const tokens = typed.length > MAX_LINE ? [] : tokensOf(typed, language);
+  const isOne = !/\s/.test(typed) && !tokens.some(({ kind }) => kind === "pair");
+  const words = isOne ? [] : sequenceOf(tokens);
+  return words.length < 2 || words.length > MAX_VERBATIM ? [] : words;
 }
 
 interface Token {

@@ -10,6 +10,8 @@ export interface Item {
   readonly value: string;
   /** As typed, without its sign. */
   readonly text: string;
+  /** Where it ends in the query. */
+  readonly end: number;
 }
 
 const OPENING = /["“”„]/;
@@ -32,7 +34,7 @@ export function lexQuery(query: string): Item[] {
     const quoted = close >= 0;
     const end = quoted ? close + 1 : wordEnd(query, valueStart);
     const value = quoted ? query.slice(valueStart + 1, close) : query.slice(valueStart, end);
-    items.push({ sign, key, quoted, value, text: query.slice(start, end) });
+    items.push({ sign, key, quoted, value, text: query.slice(start, end), end });
     at = end;
   }
   return items;

@@ -51,18 +51,26 @@ function parseOperators(text: string, options: ParseOptions): ParsedQuery {
   const items = lexQuery(text);
   // A trailing space completes the word.
   const isOpen = options.asYouType === true && /[\p{L}\p{M}\p{N}]$/u.test(text);
+  let typed = "";
+  let from = 0;
   for (const [i, item] of items.entries()) {
     const isTyped = isOpen && i === items.length - 1 && !item.quoted && item.key === undefined;
-    parser.add(isTyped ? { ...item, text: `${item.text}*`, value: `${item.value}*` } : item);
+    const isWords = parser.add(
+      isTyped ? { ...item, text: `${item.text}*`, value: `${item.value}*` } : item,
+    );
+    if (isWords) typed += text.slice(from, item.end);
+    from = item.end;
   }
-  return parser.finish();
+  return { ...parser.finish(), typed };
 }
 
 function wordsOnly(text: string): ParsedQuery {
   const words = text.split(/\s+/).filter((word) => word !== "");
   const optional = words.map((word) => ({ kind: "word" as const, text: word }));
-  return { required: [], optional, excluded: [], filters: {}, notes: [] };
+  return { required: [], optional, excluded: [], filters: {}, typed: text, notes: [] };
 }
+
+type Operator = "" | "and" | "or" | "not";
 
 /** Words joined by OR, and whether one of them is required. */
 interface Group {
@@ -92,26 +100,31 @@ class Parser {
   readonly #filters: FilterLists = {};
   readonly #notes: string[] = [];
   /** The last operator, which waits for its word. */
-  #operator: "" | "and" | "or" | "not" = "";
+  #operator: Operator = "";
 
   constructor(options: ParseOptions) {
     this.#options = options;
   }
 
-  add(item: Item): void {
+  /** False: the item is a filter. */
+  add(item: Item): boolean {
     const operator = operatorOf(item);
     if (operator !== "") {
       this.#operator = operator;
       const last = this.#groups.at(-1);
       if (operator === "and" && last !== undefined) last.required = true;
-      return;
+      return true;
     }
     const waiting = this.#operator;
     this.#operator = "";
     const negated = item.sign === "-" || waiting === "not";
-    if (item.key !== undefined && !negated && this.#filter(item.key, item)) return;
+    if (item.key !== undefined && !negated && this.#filter(item.key, item)) return false;
     const leaf = leafOf(item);
-    if (leaf === undefined) return;
+    if (leaf !== undefined) this.#addLeaf(leaf, item, waiting, negated);
+    return true;
+  }
+
+  #addLeaf(leaf: Leaf, item: Item, waiting: Operator, negated: boolean): void {
     if (negated) {
       this.#exclude(leaf, item.key?.toLowerCase() ?? "");
       return;
@@ -126,7 +139,7 @@ class Parser {
     }
   }
 
-  finish(): ParsedQuery {
+  finish(): Omit<ParsedQuery, "typed"> {
     const all = this.#options.match === "all";
     const isRequired = (group: Group) => group.required || all;
     if (this.#groups.length === 0 && this.#excluded.length > 0) {
@@ -193,7 +206,7 @@ class Parser {
 }
 
 /** `and` and `not` in lower case are ordinary words. */
-function operatorOf({ text, sign, quoted }: Item): "" | "and" | "or" | "not" {
+function operatorOf({ text, sign, quoted }: Item): Operator {
   if (sign !== "" || quoted) return "";
   if (text === "AND") return "and";
   if (text === "NOT") return "not";

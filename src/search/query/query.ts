@@ -1,6 +1,7 @@
 /** A parsed query, and its terms and conditions. */
 
 import type { Role } from "../../model/entry.ts";
+import type { MessageField } from "../index/layout.ts";
 
 export type Leaf =
   | { readonly kind: "word"; readonly text: string }
@@ -29,6 +30,8 @@ export interface ParsedQuery {
   readonly optional: readonly Leaf[];
   readonly excluded: readonly Leaf[];
   readonly filters: QueryFilters;
+  /** The query as typed, signs and operators included, without its filters. */
+  readonly typed: string;
   /** Notes for the user, such as an invalid filter. */
   readonly notes: readonly string[];
 }
@@ -46,8 +49,15 @@ export interface ScoredTerm {
 export type Condition =
   /** All of them, anywhere in the document. */
   | { readonly kind: "terms"; readonly terms: readonly string[] }
-  /** At successive positions; null is any word. Never begins or ends with null. */
-  | { readonly kind: "phrase"; readonly terms: readonly (string | null)[] }
+  /**
+   * At successive positions; null is any word. Never begins or ends with null. `field`: only there;
+   * absent: in the text or in the outputs.
+   */
+  | {
+      readonly kind: "phrase";
+      readonly terms: readonly (string | null)[];
+      readonly field?: MessageField;
+    }
   /** A term with this prefix. */
   | { readonly kind: "prefix"; readonly prefix: string };
 
@@ -58,9 +68,11 @@ export interface TermQuery {
   readonly words: readonly (readonly string[])[];
   /** Also scored, once the dictionary has expanded them. */
   readonly prefixes: readonly string[];
+  /** The query as typed, as one text: a message may have it literally. */
+  readonly typed: string;
   /**
-   * The whole query as a phrase; null is any word. Empty unless it has at least two words and
-   * nothing else.
+   * All words of `typed` as a phrase, operators included: `or` is a word of "no such file or
+   * directory". Null is any word. Empty for a single word or name, and for a long text.
    */
   readonly verbatim: readonly (string | null)[];
   /** A document must meet at least one condition of each group. */

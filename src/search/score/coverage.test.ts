@@ -14,7 +14,7 @@ function term(
 
 function placed(session: number, score: number, covered: number): Placed {
   const parts = { message: score, neighbours: 0, session: 0, boost: 0, coverage: 0 };
-  return { session, spot: null, score, parts, depth: 0, covered, hasAll: covered === 1 };
+  return { session, spot: null, score, parts, depth: 0, covered };
 }
 
 describe("the coverage weight of a term", () => {
@@ -57,18 +57,22 @@ describe("the re-rank", () => {
     expect(scores).toEqual(many.map(({ score }) => score));
   });
 
-  test("adds the verbatim boost to the best sessions alone", () => {
-    const both = [placed(1, 10, 0), placed(2, 8, 0), placed(3, 6, 0)];
-    const verbatim = new Map([
-      [2, 1],
-      [3, 1],
+  test("adds the gains by a run and by pairs to the best sessions alone", () => {
+    const run = { gain: 0.5, isLine: true };
+    const all = [placed(1, 10, 0), { ...placed(2, 8, 0), run }, { ...placed(3, 6, 0), run }];
+    const ranked = withCoverage(all, new Set([1, 2]), 0, new Map([[2, 0.25]]));
+    expect(ranked.map(({ session, score, line }) => [session, score, line])).toEqual([
+      [1, 10, undefined],
+      [2, 15.5, 5],
+      [3, 6, undefined],
     ]);
-    const ranked = withCoverage(both, new Set([1, 2]), 0, verbatim);
-    expect(ranked.map(({ session, score }) => [session, score])).toEqual([
-      [1, 10],
-      [2, 18],
-      [3, 6],
-    ]);
-    expect(ranked[1]?.parts.coverage).toBe(10);
+    expect(ranked[1]?.parts.coverage).toBe(7.5);
+  });
+
+  test("includes a session with a run, however low its score", () => {
+    const many = Array.from({ length: 30 }, (_, i) => placed(i, 30 - i, 0));
+    const last = { ...placed(30, 1, 0), run: { gain: 2, isLine: true } };
+    expect(bestSessions([...many, last])).toContain(30);
+    expect(bestSessions([...many, last])).not.toContain(19);
   });
 });

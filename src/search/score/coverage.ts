@@ -37,6 +37,14 @@ export function coverWeights(terms: readonly WeightedTerm[]): Float64Array {
   return covers;
 }
 
+/** What a hit gains by a run of all words of the query. */
+export interface WeighedRun {
+  /** On the scale of the best score. */
+  readonly gain: number;
+  /** Whether it has been compared with the query, and is a line. */
+  readonly isLine: boolean;
+}
+
 /** The fields of a ranked message that the re-rank reads and changes. */
 export interface Covered {
   readonly session: number;
@@ -44,34 +52,43 @@ export interface Covered {
   readonly parts: { readonly coverage: number };
   /** The covered share of the query by weight, in the session's best passage: 0 to 1. */
   readonly covered: number;
+  readonly run?: WeighedRun;
 }
 
-/** The sessions to re-rank by coverage. */
+/** The sessions to re-rank by coverage: the best by score and run. */
 export function bestSessions(placed: readonly Covered[]): ReadonlySet<number> {
+  const best = bestScore(placed);
+  const points = ({ score, run }: Covered) => score + best * (run?.gain ?? 0);
   const sessions = new Set<number>();
-  for (const { session } of placed.toSorted((a, b) => b.score - a.score)) {
+  for (const { session } of placed.toSorted((a, b) => points(b) - points(a))) {
     if (sessions.size === MAX_SESSIONS) break;
     sessions.add(session);
   }
   return sessions;
 }
 
+function bestScore(placed: readonly Covered[]): number {
+  return placed.reduce((most, { score }) => Math.max(most, score), 0);
+}
+
 /**
  * Adds to each of the best `sessions` the share of the query that one passage covers, on the scale
- * of the best score: `score / best + weight * covered + gain`, times `best`. The others keep their
- * lower scores. `gains` has a session's gain by word order.
+ * of the best score: `score / best + weight * covered + gains`, times `best`. The others keep their
+ * lower scores. `pairs` has a session's gain by adjacent words.
  */
 export function withCoverage<Hit extends Covered>(
   placed: readonly Hit[],
   sessions: ReadonlySet<number>,
   weight: number,
-  gains: ReadonlyMap<number, number>,
-): readonly Hit[] {
-  if (weight === 0 && gains.size === 0) return placed;
-  const best = placed.reduce((most, { score }) => Math.max(most, score), 0);
+  pairs: ReadonlyMap<number, number>,
+): readonly (Hit & { readonly line?: number })[] {
+  const best = bestScore(placed);
   return placed.map((each) => {
     if (!sessions.has(each.session)) return each;
-    const coverage = best * (weight * each.covered + (gains.get(each.session) ?? 0));
-    return { ...each, score: each.score + coverage, parts: { ...each.parts, coverage } };
+    const run = best * (each.run?.gain ?? 0);
+    const coverage = run + best * (weight * each.covered + (pairs.get(each.session) ?? 0));
+    const parts = { ...each.parts, coverage };
+    const line = each.run?.isLine === true ? { line: run } : {};
+    return { ...each, ...line, score: each.score + coverage, parts };
   });
 }

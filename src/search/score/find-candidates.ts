@@ -1,41 +1,26 @@
 /** Finds the best messages of a snapshot for a query, in final order. */
 
-import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, ROLES, SESSION_FIELDS } from "../index/layout.ts";
 import { lowerBound } from "../index/lists/term-list.ts";
 import { actorTerm } from "../index/special-terms.ts";
 import { type Asking, ask } from "../port.ts";
-import type { TermQuery } from "../query/query.ts";
 import type { SearchExplanation, SearchRequest } from "../request.ts";
-import type { TenantCache } from "../search-cache.ts";
-import type { Snapshot, View } from "../snapshot.ts";
-import { isActive, Paths } from "./active-paths.ts";
+import type { View } from "../snapshot.ts";
+import { Paths } from "./active-paths.ts";
 import { idf, lengthNorm } from "./bm25.ts";
 import { findBoosts } from "./boosts.ts";
 import { MAX_EXPANSIONS } from "./filter/conditions.ts";
 import type { MessageFilter } from "./filter/filter.ts";
-import { type MessagePass, passMessages, type WeightedTerm } from "./message-pass.ts";
+import { ALWAYS_SCORED, type CandidateSearch, passUntilPathsAreKnown } from "./first-pass.ts";
+import type { MessagePass, WeightedTerm } from "./message-pass.ts";
 import { findMisspelt } from "./misspelt.ts";
 import { findNames } from "./names.ts";
 import { rankNear } from "./near-passages.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
-import { bestMessage, byRank, type Ranked, type Ranking } from "./rank.ts";
+import { byRank, type Ranked, type Ranking } from "./rank.ts";
+import { findRuns, type Run } from "./runs.ts";
 import { rankSessions } from "./session/rank-sessions.ts";
-import { SessionScorer } from "./session/session-scores.ts";
-import { type Best, TopSessions } from "./session/top-sessions.ts";
-
-export interface CandidateSearch {
-  readonly request: SearchRequest;
-  readonly query: TermQuery;
-  readonly filter: Omit<MessageFilter, "path">;
-  readonly snapshot: Snapshot;
-  readonly cache: TenantCache;
-  readonly blobs: Blobs;
-  /** Ends the search for candidates. */
-  readonly isLate: () => boolean;
-  /** Ends the ranking. */
-  readonly isOver: () => boolean;
-}
+import type { Best, TopSessions } from "./session/top-sessions.ts";
 
 export interface Candidates {
   /** Best first; more than `limit`, because some may be copies of others. */
@@ -49,22 +34,10 @@ export interface Candidates {
 
 /** The limit of scored terms: the rarest matter most. */
 const MAX_TERMS = 64;
-/** Sessions with the largest boosts are scored first: they bound the gain of the others. */
-const BOOSTED_FIRST = 64;
-/**
- * Up to this many sessions in scope are scored one by one, instead of a pass over all messages. In
- * a larger store the limit is higher: scoring a session costs as much as passing over some 16,384
- * messages.
- */
-const FEW_SESSIONS = 64;
-const MESSAGES_PER_SESSION = 16_384;
-/**
- * This many are scored even after the deadline, so that a search of a few sessions is never cut
- * short.
- */
-const ALWAYS_SCORED = 64;
 /** The fields in which prefixes are expanded. */
 const PREFIX_FIELDS = [...MESSAGE_FIELDS, ...SESSION_FIELDS] as const;
+/** Sessions that have the query as a run and are not among the best by their words. */
+const ADDED_RUNS = 20;
 /** Hits beyond the limit, in case some are copies. */
 const SPARE = 4;
 
@@ -112,7 +85,7 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     passage: {
       neighbours: profile.neighbours,
       norm: lengthNorm(profile.passage, averageLength),
-      covers: profile.coverage + profile.verbatim > 0,
+      covers: profile.coverage > 0,
     },
     sessionNorm: lengthNorm(
       profile.bm25,
@@ -124,12 +97,13 @@ export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
     perSession: request.perSession,
     verbatim: search.query.verbatim,
   };
-  const { ranked, isCut } = yield* rankAll(search, top, pass, ranking);
+  const { runs, partial: isRunsCut } = yield* findRuns(search, pass, paths);
+  const { ranked, isCut } = yield* rankAll(search, top, pass, ranking, runs);
   return {
     ranked: ranked.sort(byRank).slice(0, request.limit + SPARE),
     notes,
     alike,
-    partial: partial || isCut,
+    partial: partial || isRunsCut || isCut,
     explanation: {
       terms: terms.map(({ term, documents, weight }) => ({ term: term.label, documents, weight })),
       documents: snapshot.messages.documents,
@@ -179,10 +153,11 @@ function rankBest(
 
 /** `isCut`: the deadline passed, and the order is the first pass's. */
 function* rankAll(
-  { request, blobs, isOver }: CandidateSearch,
+  { request, query, cache, blobs, isOver }: CandidateSearch,
   top: TopSessions,
   pass: Omit<MessagePass, "maxBoost">,
   ranking: Ranking,
+  runs: ReadonlyMap<number, readonly Run[]>,
 ): Asking<{ readonly ranked: Ranked[]; readonly isCut: boolean }> {
   const { views, filter } = pass;
   const best = top.list();
@@ -194,9 +169,12 @@ function* rankAll(
   }
   if (!pass.isWithinOne && !isPlain(request)) {
     const limit = request.limit + SPARE;
-    const sessions = top.list().map(({ session }) => session);
+    const known = top.list().map(({ session }) => session);
+    const added = [...runs.keys()].filter((session) => !known.includes(session));
+    const sessions = [...known, ...added.slice(0, ADDED_RUNS)];
     const enough = (scored: number) => scored >= ALWAYS_SCORED && isOver();
-    const ranked = yield* rankSessions(sessions, pass, ranking, { limit, blobs, isOver: enough });
+    const bounds = { limit, blobs, isOver: enough };
+    const ranked = yield* rankSessions(sessions, pass, ranking, { runs, query, cache }, bounds);
     if (ranked !== undefined) return { ranked, isCut };
     isCut = true;
   }
@@ -288,102 +266,4 @@ function* findOutputTerms(
     }))
     .toSorted((a, b) => b.weight - a.weight)
     .slice(0, MAX_TERMS);
-}
-
-/**
- * Most sessions have no branches, so the first pass assumes unknown messages to be active. If a
- * good message is not, the pass runs again with the loaded paths and a deeper limit.
- */
-function* passUntilPathsAreKnown(
-  search: CandidateSearch,
-  pass: Omit<MessagePass, "maxBoost">,
-  paths: Paths,
-  wanted: number,
-): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
-  let whole: TopSessions | undefined;
-  for (let limit = wanted; ; limit *= 2) {
-    const found = yield* passOnce(search, pass, limit);
-    if (search.request.branches === "all") return found;
-    const unknown = found.top.list().filter(({ session }) => paths.known(session) === undefined);
-    if (unknown.length > 0) yield* paths.find(unknown.map(({ session }) => session));
-    // The deadline passed: an earlier complete pass is better than this one.
-    const best = found.partial ? (whole ?? found.top) : found.top;
-    const active = yield* search.blobs.complete(() =>
-      best.filter((each) => isActive(pass.views, each, paths)),
-    );
-    if (found.partial) return { top: active, partial: true };
-    if (active.list().length === best.list().length) return found;
-    whole = found.top;
-  }
-}
-
-/** True if a session may match by title or summary alone: the filter has no message condition. */
-function isOpen(filter: MessageFilter): boolean {
-  return (
-    filter.required.length === 0 &&
-    filter.excluded.length === 0 &&
-    filter.roles.every((role) => role === 1) &&
-    filter.since === Number.NEGATIVE_INFINITY &&
-    filter.until === Number.POSITIVE_INFINITY &&
-    filter.before === Number.POSITIVE_INFINITY
-  );
-}
-
-function maxOf(boosts: ReadonlyMap<number, number>): number {
-  return Math.max(0, ...boosts.values());
-}
-
-function* passOnce(
-  { blobs, isLate, snapshot }: CandidateSearch,
-  pass: Omit<MessagePass, "maxBoost">,
-  limit: number,
-): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
-  const { views, boosts, filter } = pass;
-  const isBefore = (a: Best, b: Best) => {
-    const x = views[a.view]?.source.facts(a.document);
-    const y = views[b.view]?.source.facts(b.document);
-    if ((x?.time ?? 0) !== (y?.time ?? 0)) return (x?.time ?? 0) > (y?.time ?? 0);
-    if (a.session !== b.session) return a.session < b.session;
-    return (x?.sequence ?? 0) < (y?.sequence ?? 0);
-  };
-  if (pass.isWithinOne) {
-    const best = new TopSessions(limit, isBefore);
-    const found = yield* passMessages({ ...pass, maxBoost: maxOf(boosts) }, best, blobs, isLate);
-    const [[session, boost] = [0, 0]] = boosts;
-    if (found.top.list().length > 0 || boost === 0 || !isOpen(filter)) return found;
-    found.top.offer(session, boost, -1, -1);
-    return found;
-  }
-  const byBoost = [...boosts].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
-  const most = Math.max(FEW_SESSIONS, snapshot.messages.documents / MESSAGES_PER_SESSION);
-  const few = filter.sessions !== undefined && filter.sessions.length <= most;
-  const first: readonly (readonly [number, number])[] = few
-    ? Array.from(filter.sessions, (session) => [session, boosts.get(session) ?? 0])
-    : byBoost.slice(0, BOOSTED_FIRST);
-  const maxBoost = byBoost[BOOSTED_FIRST]?.[1] ?? 0;
-  // These sessions are known to be in scope.
-  const open = { ...filter, sessions: undefined };
-  const scorer = new SessionScorer({ ...pass, filter: open, maxBoost: 0 });
-  let isCut = false;
-  const top = yield* blobs.complete(() => {
-    const attempt = new TopSessions(limit, isBefore);
-    for (const [i, [session, boost]] of first.entries()) {
-      isCut ||= i >= ALWAYS_SCORED && isLate();
-      if (isCut) break;
-      const scored = scorer.score(session, filter.path?.(session));
-      const best = scored && bestMessage(scored, pass.roleWeights);
-      if (best === undefined) continue;
-      const points = best.score * (pass.roleWeights[best.role] as number);
-      attempt.offer(session, points + boost, best.view, best.document);
-    }
-    return attempt;
-  });
-  if (isOpen(filter)) {
-    for (const [session, boost] of byBoost) {
-      if (boost < top.threshold) break;
-      top.offer(session, boost, -1, -1);
-    }
-  }
-  if (few) return { top, partial: isCut };
-  return yield* passMessages({ ...pass, maxBoost }, top, blobs, isLate);
 }

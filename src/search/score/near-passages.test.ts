@@ -26,6 +26,7 @@ test("messages ranked with only their neighbours have the same scores as in thei
     recurrence: 0,
     depth: 0,
     misspelt: 0,
+    verbatim: 0,
     candidates: 500,
   };
   const request: SearchRequest = {

@@ -2,7 +2,7 @@
 
 import type { MessageFacts } from "../index/message-columns.ts";
 import type { LengthNorm } from "./bm25.ts";
-import { ECHO } from "./coverage.ts";
+import { ECHO, type WeighedRun } from "./coverage.ts";
 import type { WeightedTerm } from "./message-pass.ts";
 import type { Passage } from "./passage-scores.ts";
 import type { RankingProfile } from "./profile.ts";
@@ -21,6 +21,8 @@ export interface Ranked {
   readonly message: ScoredMessage | null;
   readonly score: number;
   readonly parts: ScoreParts;
+  /** The part of the score that the query gains as a copied line. Absent: none. */
+  readonly line?: number;
 }
 
 /** A `Ranked` before its time and sequence are read: only shown hits need them. */
@@ -30,8 +32,8 @@ export interface Placed extends Omit<Ranked, "message"> {
   readonly depth: number;
   /** The covered share of the query by weight, in the session's best passage: 0 to 1. */
   readonly covered: number;
-  /** Whether some passage of the session has every word of the query, outputs included. */
-  readonly hasAll: boolean;
+  /** Absent: no run of all its words. */
+  readonly run?: WeighedRun;
 }
 
 export interface ScoreParts {
@@ -64,9 +66,6 @@ export interface Ranking {
   readonly verbatim: readonly (string | null)[];
 }
 
-/** Full coverage, allowing for rounding. */
-const ALL = 1 - 1e-9;
-
 /** The best messages of a session, at most `perSession`. `isSaid`: outputs count as echoes. */
 export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boolean): Placed[] {
   const { profile, roleWeights, terms, sessionNorm, boosts } = ranking;
@@ -92,7 +91,6 @@ export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boo
     };
     const { session } = scored;
     const covered = isSaid ? scored.said : scored.covered;
-    const hasAll = scored.covered > ALL;
     ranked.push({
       session,
       spot,
@@ -100,13 +98,12 @@ export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boo
       parts,
       depth: profile.depth * depth,
       covered,
-      hasAll,
     });
   }
   if (ranked.length === 0 && boost > 0) {
     const parts = { message: 0, neighbours: 0, session: 0, boost, coverage: 0 };
     const { session } = scored;
-    ranked.push({ session, spot: null, score: boost, parts, depth: 0, covered: 0, hasAll: false });
+    ranked.push({ session, spot: null, score: boost, parts, depth: 0, covered: 0 });
   }
   return ranked;
 }
@@ -121,7 +118,7 @@ export function bestOf(
   // Ties with the last one may still rank before it.
   const least = byScore[limit - 1]?.score ?? Number.NEGATIVE_INFINITY;
   const ranked: Ranked[] = [];
-  for (const { session, spot, score, parts } of byScore) {
+  for (const { session, spot, score, parts, line } of byScore) {
     if (score < least) break;
     const facts = spot && factsOf(spot);
     if (facts !== undefined) {
@@ -130,6 +127,7 @@ export function bestOf(
         message: facts && { ...facts, ...(spot as ScoredSpot) },
         score,
         parts,
+        ...(line === undefined ? {} : { line }),
       });
     }
   }

@@ -40,7 +40,7 @@ export function chunkConditions(
 }
 
 /** One condition in one field of one chunk. */
-export interface Compiled {
+interface Compiled {
   /** A superset of the messages that meet the condition. */
   readonly driver: TermList;
   readonly holds: (document: number) => boolean;
@@ -52,15 +52,17 @@ function compileAll(
   chunk: number,
   conditions: readonly Condition[],
 ): Compiled[] | undefined {
-  const compiled = conditions.flatMap((condition) =>
-    MESSAGE_FIELDS.map((field) => compile(source, chunk, condition, field)),
-  );
+  const compiled = conditions.flatMap((condition) => {
+    const own = condition.kind === "phrase" ? condition.field : undefined;
+    const fields = own === undefined ? MESSAGE_FIELDS : [own];
+    return fields.map((field) => compile(source, chunk, condition, field));
+  });
   if (compiled.includes(undefined)) return undefined;
   return compiled.filter((each) => each !== null && each !== undefined);
 }
 
 /** Undefined if a blob is missing. Null: no message of the chunk meets it. */
-export function compile(
+function compile(
   source: Source,
   chunk: number,
   condition: Condition,
@@ -77,9 +79,12 @@ export function compile(
   const found = terms.map((term) => source.findTerm(field, term));
   const lists = found.map((each) => listIn(each, chunk));
   if (lists.includes(undefined)) return undefined;
-  const present = lists.filter((list) => list !== null && list !== undefined);
-  if (present.length < terms.length || terms.length === 0) return null;
-  const driver = present.reduce((a, b) => (b.count < a.count ? b : a));
+  // The rarest first: it drives, and the next ones reject most documents.
+  const present = lists
+    .filter((list) => list !== null && list !== undefined)
+    .sort((a, b) => a.count - b.count);
+  const [driver] = present;
+  if (present.length < terms.length || driver === undefined) return null;
   const hasAll = (document: number) => present.every((list) => contains(list, document));
   if (condition.kind === "terms") return { driver, holds: hasAll };
   const byTerm = new Map(terms.map((term, i) => [term, found[i] as FoundTerm]));
@@ -96,12 +101,29 @@ function hasPhrase(
   found: ReadonlyMap<string, FoundTerm>,
   document: number,
 ): boolean {
-  const places = words.map((word) =>
-    word === null ? null : (found.get(word)?.positions(document) ?? []),
-  );
-  const first = places[0] ?? [];
-  const sets = places.map((positions) => (positions === null ? null : new Set(positions)));
-  return first.some((start) => sets.every((set, i) => set === null || set.has(start + i)));
+  let starts: readonly number[] | undefined;
+  for (const [i, word] of words.entries()) {
+    if (word === null) continue;
+    const positions = found.get(word)?.positions(document) ?? [];
+    starts = starts === undefined ? positions : startsBefore(starts, positions, i);
+    if (starts.length === 0) return false;
+  }
+  return true;
+}
+
+/** The starts that have a position `distance` after them; both ascend. */
+function startsBefore(
+  starts: readonly number[],
+  positions: readonly number[],
+  distance: number,
+): readonly number[] {
+  const kept: number[] = [];
+  let at = 0;
+  for (const start of starts) {
+    while (at < positions.length && (positions[at] as number) < start + distance) at++;
+    if (positions[at] === start + distance) kept.push(start);
+  }
+  return kept;
 }
 
 function listIn(found: FoundTerm | null | undefined, chunk: number): TermList | null | undefined {

@@ -2,12 +2,16 @@
 
 import type { Blobs } from "../../index/blobs.ts";
 import type { Asking } from "../../port.ts";
+import type { TermQuery } from "../../query/query.ts";
+import type { TenantCache } from "../../search-cache.ts";
 import { bestSessions, SAID, withCoverage } from "../coverage.ts";
+import { weighRuns } from "../lines.ts";
 import type { MessagePass } from "../message-pass.ts";
 import { bestOf, type Placed, type Ranked, type Ranking, rankSession } from "../rank.ts";
-import { findVerbatim } from "../verbatim.ts";
+import type { Run } from "../runs.ts";
 import { findPairs } from "../word-pairs.ts";
 import { withDepth } from "./depth.ts";
+import { placeRuns } from "./place-runs.ts";
 import { SessionScorer } from "./session-scores.ts";
 
 interface Bounds {
@@ -15,6 +19,13 @@ interface Bounds {
   readonly blobs: Blobs;
   /** Whether the deadline has passed, after this many sessions. */
   readonly isOver: (scored: number) => boolean;
+}
+
+/** The query as a run of words, and the sessions that have it. */
+export interface Pasted {
+  readonly runs: ReadonlyMap<number, readonly Run[]>;
+  readonly query: TermQuery;
+  readonly cache: TenantCache;
 }
 
 /** The hits in both orders, until it is known whether the query was said in messages. */
@@ -31,6 +42,7 @@ export function* rankSessions(
   sessions: readonly number[],
   pass: Omit<MessagePass, "maxBoost">,
   ranking: Ranking,
+  pasted: Pasted,
   { limit, blobs, isOver }: Bounds,
 ): Asking<Ranked[] | undefined> {
   const { coverage } = ranking.profile;
@@ -52,20 +64,28 @@ export function* rankSessions(
   });
   if (isCut) return undefined;
   const placed = withDepth(mayEcho && orders.share >= SAID ? orders.said : orders.all);
-  const best = bestSessions(placed);
-  const whole = new Set(placed.filter(({ hasAll }) => hasAll).map(({ session }) => session));
-  const verbatim = yield* findVerbatim(
-    [...best].filter((session) => whole.has(session)),
-    ranking,
-    pass,
-    blobs,
-  );
+  const { views } = pass;
+  const { runs, query, cache } = pasted;
+  const search = { query, profile: ranking.profile, views, blobs, cache };
+  const gains = yield* weighRuns(bySession(runs, placed), search);
+  const shown = placeRuns(placed, gains, views, ranking.perSession);
+  const best = bestSessions(shown);
   const pairs = yield* findPairs([...best], ranking, pass, blobs);
-  const gains = new Map(
-    [...best].map((each) => [each, (verbatim.get(each) ?? 0) + (pairs.get(each) ?? 0)]),
-  );
-  const covered = withCoverage(placed, best, coverage, gains);
+  const covered = withCoverage(shown, best, coverage, pairs);
   return yield* blobs.complete(() =>
     bestOf(covered, limit, ({ view, document }) => pass.views[view]?.source.facts(document)),
   );
+}
+
+/** The runs of each session, the best session first. */
+function bySession(
+  runs: ReadonlyMap<number, readonly Run[]>,
+  placed: readonly Placed[],
+): readonly (readonly Run[])[] {
+  const scores = new Map<number, number>();
+  for (const { session, score } of placed) {
+    scores.set(session, Math.max(score, scores.get(session) ?? 0));
+  }
+  const scoreOf = ([session]: readonly [number, unknown]) => scores.get(session) ?? 0;
+  return [...runs].sort((a, b) => scoreOf(b) - scoreOf(a)).map(([, own]) => own);
 }

@@ -1,0 +1,117 @@
+/** Where an excerpt of a text begins and ends: around its matches, and between words. */
+
+/** UTF-16 offsets into the text. */
+export interface TextRange {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A longer word may be cut: scripts without spaces have no others. */
+const LONGEST_WORD = 64;
+const IN_WORD = /[\p{L}\p{M}\p{N}_]/u;
+
+/** A match of several words: a phrase, or a line that was asked for. */
+export function isRun(text: string, { start, end }: TextRange): boolean {
+  return /\s/.test(text.slice(start, end));
+}
+
+/**
+ * The part that an excerpt must show: the longest run, else the group of matches that has most of
+ * them within `room` characters. Matches ascend and are disjoint.
+ */
+export function focusOf(text: string, matches: readonly TextRange[], room: number): TextRange {
+  let run: TextRange | undefined;
+  for (const match of matches) {
+    if (lengthOf(match) > lengthOf(run) && isRun(text, match)) run = match;
+  }
+  return run ?? densest(matches, room);
+}
+
+/** The beginning of a text, of at most `length` characters. */
+export function headOf(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return text.slice(0, betweenWords(text, { start: 0, end: length }, NOWHERE).end);
+}
+
+const NOWHERE: TextRange = { start: 0, end: 0 };
+
+/**
+ * An excerpt of about `length` characters around the focus of the matches, at most `before` of which
+ * precede it.
+ */
+export function excerptRange(
+  text: string,
+  matches: readonly TextRange[],
+  length: number,
+  before: number,
+): TextRange {
+  if (text.length <= length) return { start: 0, end: text.length };
+  const focus = wholeWords(text, focusOf(text, matches, length / 2));
+  const room = Math.max(0, length - lengthOf(focus));
+  const start = Math.max(0, focus.start - Math.min(before, room));
+  return betweenWords(text, { start, end: Math.min(text.length, start + length) }, focus);
+}
+
+/** The range with the words that it is a part of. */
+export function wholeWords(text: string, { start, end }: TextRange): TextRange {
+  return { start: nearest(text, start, -1), end: nearest(text, end, 1) };
+}
+
+function lengthOf(range: TextRange | undefined): number {
+  return range === undefined ? 0 : range.end - range.start;
+}
+
+function densest(matches: readonly TextRange[], room: number): TextRange {
+  let best = NOWHERE;
+  let most = 0;
+  let last = 0;
+  for (const [first, { start }] of matches.entries()) {
+    while (last < matches.length && (matches[last] as TextRange).end - start <= room) last++;
+    last = Math.max(last, first + 1);
+    if (last - first > most) {
+      most = last - first;
+      best = { start, end: (matches[last - 1] as TextRange).end };
+    }
+  }
+  return best;
+}
+
+/** The range without the parts of words at its ends, outside of its focus. */
+export function betweenWords(text: string, { start, end }: TextRange, focus: TextRange): TextRange {
+  const first = Math.max(start, afterSpace(text, nearest(text, start, 1), focus.start));
+  const last = Math.min(end, Math.max(nearest(text, end, -1), focus.end));
+  return { start: first, end: last > first ? last : end };
+}
+
+/** The nearest place between words, from `at` on; `at` itself within a long word. */
+function nearest(text: string, at: number, step: 1 | -1): number {
+  for (let moved = 0, place = at; moved < LONGEST_WORD; moved++, place += step) {
+    if (!isInside(text, place)) return place;
+  }
+  return at;
+}
+
+/** Whether the place is between two characters of a word, or the halves of one character. */
+function isInside(text: string, at: number): boolean {
+  if (at <= 0 || at >= text.length) return false;
+  if (isPair(text, at - 1)) return true;
+  return (
+    IN_WORD.test(characterAt(text, isPair(text, at - 2) ? at - 2 : at - 1)) &&
+    IN_WORD.test(characterAt(text, at))
+  );
+}
+
+function isPair(text: string, at: number): boolean {
+  return at >= 0 && (text.codePointAt(at) as number) > 0xffff;
+}
+
+function characterAt(text: string, at: number): string {
+  return String.fromCodePoint(text.codePointAt(at) as number);
+}
+
+/** Skips white space before `limit`. */
+function afterSpace(text: string, from: number, limit: number): number {
+  let at = Math.min(from, limit);
+  while (at < limit && /\s/.test(text[at] as string)) at++;
+  return at;
+}

@@ -1,0 +1,66 @@
+/**
+ * Compares a query with a text as it is written: the index has words alone, without signs and lines.
+ */
+
+const WORD = "[\\p{L}\\p{N}]";
+const BETWEEN = "[^\\p{L}\\p{N}]+";
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
+const COLOURS = /\u001b\[[\d;]*m/g;
+
+/**
+ * `literal`: the query with its signs, apart from case and white space. `words`: its words one after
+ * another, whatever is between them.
+ */
+export type LineMatch = "literal" | "words";
+
+/** Whether a text has the query, at a place that counts. */
+export type LineMatcher = (
+  text: string,
+  kind: LineMatch,
+  counts?: (text: string, from: number, to: number) => boolean,
+) => boolean;
+
+/** `typed` has a word. Both expressions are linear: what separates words is no part of one. */
+export function lineMatcher(typed: string): LineMatcher {
+  const words = typed.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const pieces = typed.trim().split(/\s+/).map(escaped);
+  const expressions = {
+    literal: new RegExp(bounded(typed.trim(), pieces.join("\\s+")), "giu"),
+    words: new RegExp(bounded("a", words.join(BETWEEN)), "giu"),
+  };
+  return (written, kind, counts = () => true) => {
+    const text = written.includes("\u001b") ? written.replace(COLOURS, "") : written;
+    for (const { 0: found, index } of text.matchAll(expressions[kind])) {
+      if (counts(text, index, index + found.length)) return true;
+    }
+    return false;
+  };
+}
+
+/** Does not begin or end inside a word. */
+function bounded(text: string, expression: string): string {
+  const start = /^[\p{L}\p{N}]/u.test(text) ? `(?<!${WORD})` : "";
+  const end = /[\p{L}\p{N}]$/u.test(text) ? `(?!${WORD})` : "";
+  return `${start}${expression}${end}`;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+}
+
+/** As much of the text before a subject is looked at. */
+const LOOKED_AT = 256;
+const HASH = /(?<![\p{L}\p{N}])(?=[a-f]*\d)[\da-f]{7,40}(?![\p{L}\p{N}])/u;
+const LOG_DATE = /^Date:[^\n]*\n\n {4}$/m;
+const NUMBER = /^#?\d+\t$/;
+
+/**
+ * Whether this part of a text is the subject of a commit, or of a pull request, in a list or log:
+ * behind a hash, below the date, or between a number and another column.
+ */
+export function isSubject(text: string, from: number, to: number): boolean {
+  const before = text.slice(Math.max(0, from - LOOKED_AT), from);
+  const line = before.slice(before.lastIndexOf("\n") + 1);
+  const isCell = text[to] === "\t" && NUMBER.test(line);
+  return isCell || HASH.test(line) || LOG_DATE.test(before);
+}
