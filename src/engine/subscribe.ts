@@ -5,6 +5,7 @@
  * its last cursor misses no change and sees none twice.
  */
 
+import { pause } from "../async/pause.ts";
 import type { Change } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { INPUTS } from "../model/inputs/index.ts";
@@ -16,6 +17,7 @@ import { toHex, ZERO_HASH } from "../transcript/hash.ts";
 import { checkInput, checkKey, checkLimit } from "./check.ts";
 import { checkFeedCursor, formatFeedCursor, parseFeedCursor } from "./cursor.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { isOutage } from "./leases/outage.ts";
 
 export interface SubscribeInput {
   /** Only the changes of this session. */
@@ -46,6 +48,8 @@ export interface ChangeListPage {
 
 /** The longest sleep without a wake-up. */
 const LONGEST_SLEEP_MS = 1_000;
+/** The interval of attempts during an outage of the store. */
+const RETRY_MS = 500;
 
 const START = "start";
 const END = "end";
@@ -113,6 +117,9 @@ async function hashAt(
 /**
  * Without `after`, the subscription starts at the feed's end as of this call, not as of the first
  * `next`. Reading the end takes a moment: a write that begins meanwhile may precede it.
+ *
+ * An outage of the store rejects the first `next`, and is waited for later: the iteration resumes
+ * after the last change given out.
  */
 export function subscribe(
   engine: EngineContext,
@@ -153,13 +160,20 @@ async function* follow(
     let last = { position: first, hash };
     let switches = store.switches?.();
     while (!signal.aborted) {
-      const page = await store.listChanges(tenant, position, MAX_PAGE, session);
-      if (switches !== store.switches?.()) {
-        // After a failover the new server must have the changes already given out, and this page
-        // may mix both.
-        switches = store.switches?.();
-        await checkContinued(engine, head.epoch, last);
-        position = last.position;
+      let page: ChangePage;
+      try {
+        page = await store.listChanges(tenant, position, MAX_PAGE, session);
+        if (switches !== store.switches?.()) {
+          // After a failover the new server must have the changes already given out, and this page
+          // may mix both.
+          await checkContinued(engine, head.epoch, last);
+          switches = store.switches?.();
+          position = last.position;
+          continue;
+        }
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+        await pause(RETRY_MS, signal);
         continue;
       }
       if (session === undefined) checkPage(page, position, page.through - position);

@@ -7,14 +7,13 @@
 
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { keepRunning } from "../engine/leases/outage.ts";
 import type { Change } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { urisOf } from "./resources/session-uri.ts";
 
 /** Coalescing: changes within this time are announced together. */
 const GATHER_MS = 50;
-/** Retry delay after a store failure, such as a restart of the database. */
-const RETRY_MS = 1_000;
 
 type Listener = (event: ServerEvent) => void;
 
@@ -76,7 +75,7 @@ export class SessionFeed implements ServerEventBus {
   async #follow(signal: AbortSignal, started: () => void): Promise<void> {
     const gathered = new Gathered((event) => this.publish(event));
     let after: string | undefined;
-    while (!signal.aborted) {
+    const follow = async () => {
       try {
         after ??= (await this.#tenant.listChanges({ after: "end", limit: 1 })).next;
         started();
@@ -84,20 +83,18 @@ export class SessionFeed implements ServerEventBus {
           after = change.cursor;
           gathered.add(change);
         }
-        // The store was closed.
-        break;
       } catch (error) {
         started();
-        this.#onError(error);
         // The store was restored or has failed over: follow its feed from the current end, and
         // announce that the list has changed.
         if (BackscrollError.is(error, "cursor_expired")) {
           after = undefined;
           this.publish({ kind: "resources_list_changed" });
         }
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS).unref());
+        throw error;
       }
-    }
+    };
+    await keepRunning(follow, { signal, onError: this.#onError });
     gathered.end();
   }
 }

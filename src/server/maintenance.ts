@@ -4,8 +4,10 @@
  * over after a crash.
  */
 
+import { randomUUID } from "node:crypto";
 import { pause } from "../async/pause.ts";
 import type { Engine } from "../engine/engine.ts";
+import { FailureLog, keepRunning } from "../engine/leases/outage.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
@@ -17,13 +19,16 @@ export interface MaintenanceOptions {
   readonly everyMs?: number;
   /** The lease's duration: how long others wait after a crash. Default 30 s. */
   readonly leaseMs?: number;
-  /** Receives the error of a failed sweep; the next one runs anyway. */
+  /** Hears of a failure once, until a sweep has succeeded; the next one runs anyway. */
   readonly onError: (error: unknown) => void;
 }
 
 const EVERY_MS = 60_000;
 
-/** Resolves when the signal is aborted. */
+/**
+ * Resolves when the signal is aborted, or the store is closed. Outages are waited for: no failure
+ * of the store ends it.
+ */
 export async function keepUp(engine: Engine, options: MaintenanceOptions): Promise<void> {
   const {
     signal,
@@ -31,33 +36,38 @@ export async function keepUp(engine: Engine, options: MaintenanceOptions): Promi
     leaseMs = LEASE_MS,
     onError,
   } = checkFields(options, "options", INPUTS.keepUp);
-  await engine.holdLease("maintenance", { durationMs: leaseMs, signal }, async (turn) => {
-    while (!turn.aborted) {
-      let isOpen = await attempt(() => engine.sweepAll(), onError);
-      let tenants: readonly string[] = [];
-      isOpen &&= await attempt(async () => {
-        tenants = await engine.listTenants();
-      }, onError);
-      for (const tenant of tenants) {
-        if (turn.aborted || !isOpen) return;
-        isOpen = await attempt(() => engine.forTenant(tenant).maintainIndex("maintain"), onError);
+  const log = new FailureLog(onError);
+  const owner = randomUUID();
+  const hold = () =>
+    engine.holdLease("maintenance", { durationMs: leaseMs, signal, owner }, async (turn) => {
+      while (!turn.aborted) {
+        await maintain(engine, turn, log);
+        await pause(everyMs, turn);
       }
-      if (!isOpen) return;
-      await pause(everyMs, turn);
-    }
-  });
+    });
+  await keepRunning(hold, { signal, onError });
 }
 
-/** A tenant's failure does not stop the others. False once the store is closed. */
-async function attempt(
-  work: () => Promise<unknown>,
-  onError: MaintenanceOptions["onError"],
-): Promise<boolean> {
-  try {
-    await work();
-  } catch (error) {
-    if (BackscrollError.is(error, "store_closed")) return false;
-    onError(error);
+/** One round over all tenants. The failure of one step does not stop the others. */
+async function maintain(engine: Engine, turn: AbortSignal, log: FailureLog): Promise<void> {
+  let isWell = true;
+  const attempt = async (work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      if (BackscrollError.is(error, "store_closed")) throw error;
+      isWell = false;
+      log.failed(error);
+    }
+  };
+  let tenants: readonly string[] = [];
+  await attempt(() => engine.sweepAll());
+  await attempt(async () => {
+    tenants = await engine.listTenants();
+  });
+  for (const tenant of tenants) {
+    if (turn.aborted) return;
+    await attempt(() => engine.forTenant(tenant).maintainIndex("maintain"));
   }
-  return true;
+  if (isWell) log.over();
 }

@@ -1,6 +1,8 @@
 /** Callers that write to a session through several nodes, across server failures. */
 
+import { pause } from "../../src/async/pause.ts";
 import type { Engine } from "../../src/engine/engine.ts";
+import type { TenantApi } from "../../src/engine/interfaces/tenant-api.ts";
 import type { VerifyReport } from "../../src/engine/verify/verify.ts";
 import { textOf } from "../../src/index.ts";
 
@@ -12,12 +14,15 @@ export interface Writers {
   stop(): Promise<void>;
 }
 
+/** Between two attempts of a writer. */
+const RETRY_MS = 10;
+
 /** Each repeats a message under its key until it is acknowledged, as a client does. */
-export function startWriters(nodes: readonly Engine[], id: string, eachNode = 2): Writers {
+export function startWriters(nodes: readonly TenantApi[], id: string, eachNode = 2): Writers {
   const acknowledged: string[] = [];
   const failures: unknown[] = [];
   let isWriting = true;
-  const write = async (node: Engine, name: string) => {
+  const write = async (node: TenantApi, name: string) => {
     for (let i = 0; isWriting; i++) {
       const content = `message ${name}.${i}`;
       const message = { role: "user", actor: "ana", content } as const;
@@ -27,6 +32,7 @@ export function startWriters(nodes: readonly Engine[], id: string, eachNode = 2)
           isStored = true;
         } catch (error) {
           failures.push(error);
+          await pause(RETRY_MS);
         }
       }
       acknowledged.push(content);
@@ -46,7 +52,10 @@ export function startWriters(nodes: readonly Engine[], id: string, eachNode = 2)
 }
 
 /** Follows the whole feed through a node, and gives the positions so far. */
-export function follow(node: Engine): { readonly heard: readonly number[]; stop(): Promise<void> } {
+export function follow(node: TenantApi): {
+  readonly heard: readonly number[];
+  stop(): Promise<void>;
+} {
   const heard: number[] = [];
   const stop = new AbortController();
   const following = (async () => {

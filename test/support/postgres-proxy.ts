@@ -1,5 +1,6 @@
 /**
- * A TCP proxy before PostgreSQL that counts round trips and cuts connections.
+ * A TCP proxy before PostgreSQL that counts round trips, cuts connections, and answers as PgBouncer does
+ * while its database is away.
  *
  * It coalesces the client's bytes of a few milliseconds into one burst, which counts as one round trip.
  * Answers pass at once.
@@ -7,6 +8,7 @@
 
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { withAddress } from "./postgres.ts";
+import { poolerError } from "./transaction-pooler.ts";
 
 /** Longer than a client takes to write a burst, also on a busy machine. */
 const BURST_MS = 10;
@@ -19,6 +21,16 @@ export interface Burst {
   readonly text: string;
 }
 
+/**
+ * What PgBouncer 1.18 says, as recorded from it, before it closes a client's connection: to a statement
+ * or a new client while it cannot log in at the database, and to a client whose transaction breaks.
+ */
+const FAILING = "server login has been failing, try again later (server_login_retry)";
+const CRASHED = "server conn crashed?";
+
+/** The last byte of ReadyForQuery outside of a transaction. */
+const IDLE = "Z\0\0\0\x05I";
+
 export interface PostgresProxy extends AsyncDisposable {
   /** The address of the same database through the proxy. */
   readonly address: string;
@@ -28,6 +40,11 @@ export interface PostgresProxy extends AsyncDisposable {
   freeze(): void;
   /** Resets all connections. */
   cut(): void;
+  /** The database is away: clients are told so in PgBouncer's words until `comeBack`. */
+  leave(): void;
+  comeBack(): void;
+  /** How many connections and statements were refused because the database is away. */
+  readonly refused: number;
   /** Resets them once, right after the next burst with `word`: the server executes it, the answer is lost. */
   cutAfter(word: string): void;
 }
@@ -39,11 +56,25 @@ export async function startProxy(address: string): Promise<PostgresProxy> {
   let connections = 0;
   let cutWord: string | undefined;
   let isFrozen = false;
+  let isAway = false;
+  let refused = 0;
+  const leaving = new Set<() => void>();
   const cut = () => {
     for (const socket of sockets) socket.destroy();
   };
 
+  const refuse = (client: Socket) => {
+    sockets.add(client);
+    client.on("error", () => client.destroy());
+    client.on("close", () => sockets.delete(client));
+    client.once("data", () => {
+      refused++;
+      client.end(poolerError(FAILING));
+    });
+  };
+
   const server: Server = createServer((client) => {
+    if (isAway) return refuse(client);
     const upstream = connect(Number(target.port), target.hostname);
     const connection = ++connections;
     let waiting: Buffer[] = [];
@@ -61,11 +92,23 @@ export async function startProxy(address: string): Promise<PostgresProxy> {
       upstream.end();
       cut();
     };
+    let isIdle = false;
+    const leave = () => {
+      client.removeAllListeners("data");
+      if (isIdle) refuse(client);
+      else client.end(poolerError(CRASHED));
+      // Not the client, whom its own handler would destroy with it.
+      upstream.removeAllListeners("close").destroy();
+      sockets.delete(upstream);
+    };
+    leaving.add(leave);
     client.on("data", (bytes) => {
+      isIdle = false;
       waiting.push(bytes);
       if (waiting.length === 1) setTimeout(passOn, BURST_MS);
     });
     upstream.on("data", (bytes) => {
+      isIdle = bytes.toString("latin1").endsWith(IDLE);
       if (!client.destroyed && !isFrozen) client.write(bytes);
     });
     for (const [socket, other] of [
@@ -75,6 +118,7 @@ export async function startProxy(address: string): Promise<PostgresProxy> {
       sockets.add(socket);
       socket.on("error", () => socket.destroy());
       socket.on("close", () => {
+        leaving.delete(leave);
         sockets.delete(socket);
         if (!other.writableEnded) other.destroy();
       });
@@ -93,6 +137,17 @@ export async function startProxy(address: string): Promise<PostgresProxy> {
       isFrozen = true;
     },
     cut,
+    leave() {
+      isAway = true;
+      for (const leave of leaving) leave();
+      leaving.clear();
+    },
+    comeBack() {
+      isAway = false;
+    },
+    get refused() {
+      return refused;
+    },
     cutAfter(word) {
       cutWord = word;
     },

@@ -67,7 +67,7 @@ export async function startTransactionPooler(address: string): Promise<Transacti
         startup = packet;
         const unknown = parameters(packet).find((name) => !KNOWN_PARAMETERS.has(name));
         if (unknown !== undefined) {
-          client.end(errorMessage(`unsupported startup parameter: ${unknown}`));
+          client.end(poolerError(`unsupported startup parameter: ${unknown}`));
           return;
         }
         for (const backend of backends) backend.write(packet);
@@ -163,7 +163,8 @@ function parameters(packet: Buffer): string[] {
   return words.filter((word, i) => i % 2 === 0 && word !== "");
 }
 
-function errorMessage(text: string): Buffer {
+/** An ErrorResponse of PgBouncer: its bytes are recorded from version 1.18. */
+export function poolerError(text: string): Buffer {
   const fields = Buffer.from(`SFATAL\0C08P01\0M${text}\0\0`);
   const head = Buffer.alloc(5);
   head.write("E");

@@ -1,14 +1,12 @@
 /** Follows transcripts in the background; requests have priority. */
 
-import { pause } from "../../async/pause.ts";
+import { keepRunning } from "../../engine/leases/outage.ts";
 import type { Context } from "../context.ts";
 import { followTranscripts } from "./follow-transcripts.ts";
 
 /** Starts after an idle period, or after a maximum delay under constant requests. */
 const QUIET_MS = 500;
 const ANYWAY_MS = 5_000;
-/** The retry delay after a failure, such as a store that was busy for too long. */
-const RETRY_MS = 30_000;
 
 export interface FollowerOptions {
   readonly signal: AbortSignal;
@@ -61,21 +59,21 @@ export class Follower {
     this.#following ??= this.#follow();
   }
 
-  async #follow(): Promise<void> {
-    while (!this.#signal.aborted) {
+  #follow(): Promise<void> {
+    const settings = {
+      signal: this.#signal,
+      owner: this.#owner,
+      onReady: () => {
+        this.#isReady = true;
+      },
+    };
+    const follow = async () => {
       try {
-        await followTranscripts(this.#context, {
-          signal: this.#signal,
-          owner: this.#owner,
-          onReady: () => {
-            this.#isReady = true;
-          },
-        });
-      } catch (error) {
+        await followTranscripts(this.#context, settings);
+      } finally {
         this.#isReady = false;
-        this.#onError(error);
-        await pause(RETRY_MS, this.#signal);
       }
-    }
+    };
+    return keepRunning(follow, { signal: this.#signal, onError: this.#onError });
   }
 }

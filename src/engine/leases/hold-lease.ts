@@ -9,6 +9,7 @@ import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Store } from "../../store/store.ts";
 import { waitInQueue } from "./lease-queue.ts";
+import { isOutage } from "./outage.ts";
 
 export interface HoldLeaseOptions {
   /** The expiry after a holder's death. Renewals come every third of it. */
@@ -93,7 +94,7 @@ async function take({ store, name, owner, durationMs }: LeaseClaim): Promise<boo
   try {
     return await store.takeLease(name, owner, durationMs);
   } catch (error) {
-    if (isPassing(error)) return undefined;
+    if (isOutage(error)) return undefined;
     throw error;
   }
 }
@@ -164,15 +165,8 @@ async function drop({ store, name, owner }: LeaseClaim): Promise<void> {
   try {
     await store.dropLease(name, owner);
   } catch (error) {
-    if (!isPassing(error) && !BackscrollError.is(error, "store_closed")) throw error;
+    if (!isOutage(error) && !BackscrollError.is(error, "store_closed")) throw error;
   }
-}
-
-/** True for transient errors, which the next attempt may not meet. */
-function isPassing(error: unknown): boolean {
-  return (["store_busy", "store_unavailable", "store_full"] as const).some((code) =>
-    BackscrollError.is(error, code),
-  );
 }
 
 /** Whether the work ended because of its signal. */

@@ -11,7 +11,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { Row } from "../records.ts";
 import { queueFull } from "../store-errors.ts";
 import { BinaryCopy, type CopiedColumns } from "./binary-copy.ts";
-import { isUnknownName } from "./postgres-errors.ts";
+import { isFatal, isUnknownName } from "./postgres-errors.ts";
 import { preparedName } from "./postgres-statements.ts";
 
 export type Scalar = null | number | string | Uint8Array;
@@ -44,6 +44,12 @@ export interface PoolOptions {
 const MAX_CONNECTIONS = 10;
 /** `connectTimeoutMs` for a primary. */
 export const CONNECT_TIMEOUT_MS = 10_000;
+/**
+ * How long the first answer on a connection may take. A pooler that has no server for us keeps
+ * statements waiting, PgBouncer for two minutes; a first statement takes milliseconds, because none
+ * waits for a lock.
+ */
+export const FIRST_ANSWER_MS = 5_000;
 
 export function query(sql: string, ...values: readonly SqlValue[]): Query {
   return { sql, values };
@@ -62,6 +68,9 @@ interface StatementNaming {
 export class PostgresConnection {
   readonly #client: pg.PoolClient;
   #naming: StatementNaming;
+  #hasAnswered = false;
+  /** The server has ended it; the driver learns so a moment later. */
+  #isEnded = false;
 
   constructor(client: pg.PoolClient, naming: StatementNaming) {
     this.#client = client;
@@ -82,15 +91,35 @@ export class PostgresConnection {
       return this.#client.query<Row>({ text: sql, values: [...values], name });
     });
     stream.uncork();
+    const silence = this.#hasAnswered ? undefined : this.#awaitFirst(pending[0]);
     // Awaits all: a connection with answers in flight could not be given back.
     const outcomes = await Promise.allSettled(pending);
+    if (silence?.isOver) throw silentServer();
     return outcomes.map((outcome) => {
       if (outcome.status === "rejected") {
         if (isUnknownName(outcome.reason)) this.#naming.isUsed = false;
+        if (isFatal(outcome.reason)) this.#isEnded = true;
         throw outcome.reason;
       }
       return { rows: outcome.value.rows, command: outcome.value.command };
     });
+  }
+
+  /** Breaks the connection if the first answer is late. */
+  #awaitFirst(first: Promise<unknown> | undefined): { readonly isOver: boolean } {
+    const silence = { isOver: false };
+    const giveUp = () => {
+      silence.isOver = !this.#hasAnswered;
+      if (silence.isOver) this.#client.connection.stream.destroy();
+    };
+    // A process that was suspended reads what has arrived meanwhile first.
+    const timer = setTimeout(() => setImmediate(giveUp), FIRST_ANSWER_MS).unref();
+    const answered = () => {
+      this.#hasAnswered = true;
+      clearTimeout(timer);
+    };
+    (first ?? Promise.resolve()).then(answered, answered);
+    return silence;
   }
 
   #copy(sql: string, columns: CopiedColumns): Promise<Answer> {
@@ -115,7 +144,7 @@ export class PostgresConnection {
 
   /** Returns the connection to the pool, or destroys it if its state is unknown. */
   giveBack(broken = false): void {
-    this.#client.release(broken);
+    this.#client.release(broken || this.#isEnded);
   }
 }
 
@@ -184,6 +213,7 @@ export async function connectListener(
   const client = new pg.Client({
     ...clientConfig(address),
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: CONNECT_TIMEOUT_MS,
   });
   client.on("error", () => undefined);
   client.on("notification", heard);
@@ -226,6 +256,14 @@ export class ServerWatch {
     (this.#client?.connection.stream as Socket | undefined)?.destroy();
     this.#client = undefined;
   }
+}
+
+function silentServer(): BackscrollError {
+  return new BackscrollError(
+    "store_unavailable",
+    `the database server, or the pooler before it, has not answered within ${FIRST_ANSWER_MS} ms; try again later`,
+    { details: { timeoutMs: FIRST_ANSWER_MS, retryAfterMs: 1_000 } },
+  );
 }
 
 function clientConfig(address: string): pg.ClientConfig {

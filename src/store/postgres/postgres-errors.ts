@@ -1,76 +1,11 @@
 /** Maps PostgreSQL's and the network's error codes to ours. */
 
-import { BackscrollError, type ErrorCode } from "../../model/errors.ts";
+import { BackscrollError } from "../../model/errors.ts";
 import { checkQuota } from "../store-errors.ts";
-
-interface Meaning {
-  readonly code: ErrorCode;
-  readonly message: string;
-}
+import { CUT_OFF, endsConnection, type Meaning, meaningOf } from "./sqlstates.ts";
 
 /** Raised by `backscroll_write_feed` when a quota is exceeded. */
 const QUOTA = "QUOTA";
-
-/** Failures before COMMIT are retried: this one happened at COMMIT. */
-const CUT_OFF =
-  "the connection was lost; a write may have been committed: check, or retry it under its idempotency key";
-
-/** SQLSTATEs that a caller can act on. */
-const SQLSTATES: Readonly<Record<string, Meaning>> = {
-  "25006": {
-    code: "store_read_only",
-    message: "the database may only be read; connect to the primary server, not to a replica",
-  },
-  "25P03": {
-    code: "store_unavailable",
-    message: "the transaction was idle too long and the database server ended it; try again",
-  },
-  "28000": {
-    code: "store_unavailable",
-    message: "the database server refuses this user; check the user name and pg_hba.conf",
-  },
-  "28P01": {
-    code: "store_unavailable",
-    message: "the database server refuses this user or password; check both",
-  },
-  "3D000": {
-    code: "store_not_found",
-    message: "the database does not exist on this server; create it (createdb NAME)",
-  },
-  "40001": { code: "store_busy", message: "other transactions change the same rows; try again" },
-  "40P01": { code: "store_busy", message: "deadlock with other transactions; try again" },
-  "42501": {
-    code: "store_unavailable",
-    message: "the database user lacks a privilege; grant it SELECT, INSERT, UPDATE and DELETE",
-  },
-  "53100": {
-    code: "store_full",
-    message: "no space is left on the database server; free some and try again: reads still work",
-  },
-  "53300": {
-    code: "store_busy",
-    message: "the database server has no connection left; try again, or raise max_connections",
-  },
-  "55P03": {
-    code: "store_busy",
-    message: "another transaction has held a lock too long; try again later",
-  },
-  "57014": { code: "store_busy", message: "a statement took too long and was ended; try again" },
-  "57P01": { code: "store_unavailable", message: CUT_OFF },
-  "57P02": { code: "store_unavailable", message: CUT_OFF },
-  "57P03": {
-    code: "store_unavailable",
-    message: "the database server is starting or stopping; try again",
-  },
-  XX001: {
-    code: "store_corrupt",
-    message: "the database server has found damaged data; restore a backup",
-  },
-  XX002: {
-    code: "store_corrupt",
-    message: "the database server has found a damaged index; rebuild it (REINDEX DATABASE)",
-  },
-};
 
 /** Errors of the network, and of `pg` when a connection breaks: they have no SQLSTATE. */
 const NETWORK_CODES: Readonly<Record<string, string>> = {
@@ -79,9 +14,20 @@ const NETWORK_CODES: Readonly<Record<string, string>> = {
   EAI_AGAIN: "the host's name cannot be looked up now; check the network",
   EHOSTUNREACH: "the host cannot be reached; check the network",
   ENETUNREACH: "the network cannot be reached; check it",
+  ENETDOWN: "the network is down; check it",
+  EHOSTDOWN: "the host is down; check it",
   ETIMEDOUT: "the server does not answer; check host, port and firewall",
-  ECONNRESET: CUT_OFF,
-  EPIPE: CUT_OFF,
+  ECONNRESET: CUT_OFF.message,
+  ECONNABORTED: CUT_OFF.message,
+  EPIPE: CUT_OFF.message,
+  ERR_STREAM_DESTROYED: CUT_OFF.message,
+  ERR_STREAM_WRITE_AFTER_END: CUT_OFF.message,
+};
+
+/** Errors of connecting to the socket file of a server on this machine. */
+const SOCKET_CODES: Readonly<Record<string, string>> = {
+  ENOENT: "there is no socket at this path; check the path, and that the server runs",
+  EACCES: "the socket may not be used; check its permissions",
 };
 
 const NUMBER_TAKEN: Meaning = {
@@ -99,12 +45,15 @@ function isNumberTaken(error: Error): boolean {
 /** `place` is the address without its password. Unknown errors pass unchanged. */
 export function translatePostgresError(error: unknown, place: string): unknown {
   if (!(error instanceof Error) || BackscrollError.is(error)) return error;
-  const code = codeOf(error);
+  const code = codeOf(error) ?? "";
   if (code === QUOTA) return quotaError(error);
-  const known = isNumberTaken(error) ? NUMBER_TAKEN : SQLSTATES[code ?? ""];
+  const severity = severityOf(error);
+  const known = isNumberTaken(error) ? NUMBER_TAKEN : meaningOf({ code, severity });
   if (known !== undefined) {
-    return new BackscrollError(known.code, `${known.message} (${place})`, {
-      details: { sqlstate: code ?? "", address: place },
+    // Why the server or a pooler ended the connection is in its own words only.
+    const where = known === CUT_OFF && endsConnection({ severity }) ? `: ${error.message}` : "";
+    return new BackscrollError(known.code, `${known.message} (${place}${where})`, {
+      details: { sqlstate: code, address: place },
       cause: error,
     });
   }
@@ -161,7 +110,13 @@ export function isUnknownName(error: unknown): boolean {
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error) ?? "";
-  return ["ECONNRESET", "EPIPE", "57P01", "57P02"].includes(code) || CUT.test(error.message);
+  if (LOST.includes(code) || CUT.test(error.message)) return true;
+  return isFatal(error) && meaningOf({ code, severity: severityOf(error) }) === CUT_OFF;
+}
+
+/** Whether the server, or a pooler before it, ended the connection with this error. */
+export function isFatal(error: unknown): boolean {
+  return error instanceof Error && endsConnection({ severity: severityOf(error) });
 }
 
 /** The transaction runs on a server other than the one in use. */
@@ -177,6 +132,11 @@ export function isOtherServer(error: unknown): boolean {
   return error instanceof ServerChanged || ["25006", "57P03"].includes(codeOf(error) ?? "");
 }
 
+/** Codes of a broken connection. */
+const LOST: readonly string[] = Object.entries(NETWORK_CODES)
+  .filter(([, reason]) => reason === CUT_OFF.message)
+  .map(([code]) => code)
+  .concat("57P01", "57P02");
 /** Messages of `pg` for a broken connection. */
 const CUT = /^Connection terminated( unexpectedly)?$|not queryable$/;
 
@@ -184,11 +144,17 @@ function codeOf(error: Error): string | undefined {
   return "code" in error && typeof error.code === "string" ? error.code : undefined;
 }
 
+function severityOf(error: Error): string | undefined {
+  return "severity" in error && typeof error.severity === "string" ? error.severity : undefined;
+}
+
 function networkReason(error: Error): string | undefined {
-  const reason = NETWORK_CODES[codeOf(error) ?? ""];
+  const code = codeOf(error) ?? "";
+  const isConnecting = "syscall" in error && error.syscall === "connect";
+  const reason = NETWORK_CODES[code] ?? (isConnecting ? SOCKET_CODES[code] : undefined);
   if (reason !== undefined) return reason;
   if (/timeout/i.test(error.message)) return NETWORK_CODES["ETIMEDOUT"];
-  if (CUT.test(error.message)) return CUT_OFF;
+  if (CUT.test(error.message)) return CUT_OFF.message;
   if (/SSL|certificate/i.test(error.message)) return `${error.message}; check sslmode`;
   return undefined;
 }

@@ -1,8 +1,10 @@
 import { toWireOutcome } from "../../../api/ingest.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
-import { watchPlaces } from "../../../archive/watch/watch.ts";
+import { type WatchInput, watchPlaces } from "../../../archive/watch/watch.ts";
+import { isOutage, keepRunning } from "../../../engine/leases/outage.ts";
 import { OVERSIZE } from "../../../ingest/files/oversize.ts";
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { messageOf } from "../../../model/errors.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -53,7 +55,7 @@ export const watchCommand: Command = defineCommand({
         let entries = 0;
         const told = new Set<string>();
         try {
-          await watchPlaces(tenant, {
+          const input: WatchInput = {
             environment: thisMachine(),
             signal: end.signal,
             ...given({
@@ -70,6 +72,12 @@ export const watchCommand: Command = defineCommand({
               else if (added > 0) void say(`${outcome.path}: ${counted(added, "new entry")}`);
               if (!context.json) noteProblems(terminal, outcome, told);
             },
+          };
+          await keepRunning(() => watchPlaces(tenant, input), {
+            signal: end.signal,
+            isPassing: isOutage,
+            onError: (error) =>
+              terminal.note(`Waiting until the store can be used again: ${messageOf(error)}`),
           });
         } finally {
           process.off("SIGINT", stop).off("SIGTERM", stop);

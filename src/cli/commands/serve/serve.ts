@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import { hidePasswords } from "../../../api/address.ts";
 import { toWireSessionStatus } from "../../../api/gateway.ts";
 import type { Engine } from "../../../engine/engine.ts";
+import { keepRunning } from "../../../engine/leases/outage.ts";
 import { sessionStatus } from "../../../gateway/status/session-status.ts";
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import { type LogRequest, toErrorLine, toLogLine } from "../../../server/log.ts";
@@ -151,7 +153,9 @@ export async function serveUntilStopped(
     const { signal } = stop;
     const work = [warmUp(engine.forTenant(context.tenant), { signal, onError })];
     if (!onlyReads) work.push(keepUp(engine, { signal, onError }));
-    if (watch) work.push(follow(context, engine, signal).catch(onError));
+    const owner = randomUUID();
+    const following = () => follow(context, engine, signal, owner);
+    if (watch) work.push(keepRunning(following, { signal, onError }));
     // A signal may have arrived while the lines above were printed.
     if (!signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -192,7 +196,13 @@ async function tellWhere(
   await terminal.print("Ctrl-C stops it.");
 }
 
-async function follow(context: Context, engine: Engine, signal: AbortSignal): Promise<void> {
+/** `owner` is that of the lease: after an outage the lease is taken over at once. */
+async function follow(
+  context: Context,
+  engine: Engine,
+  signal: AbortSignal,
+  owner: string,
+): Promise<void> {
   const { followTranscripts } = await import("../../../archive/watch/follow.ts");
   const { terminal } = context;
   let files = 0;
@@ -201,6 +211,7 @@ async function follow(context: Context, engine: Engine, signal: AbortSignal): Pr
   await followTranscripts(engine, context.tenant, {
     environment: thisMachine(),
     signal,
+    owner,
     onOutcome: (outcome) => {
       files++;
       entries += outcome.sessions.reduce((sum, session) => sum + session.entries, 0);

@@ -116,7 +116,8 @@ export class Follower {
       stop?.();
       this.#listeners.set(listener, undefined);
     }
-    await opened?.store.close();
+    // It may be gone, and nothing of it is needed.
+    await opened?.store.close().catch(() => undefined);
   }
 
   async #begin(): Promise<OpenedFollower> {

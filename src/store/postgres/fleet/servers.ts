@@ -224,7 +224,8 @@ async function askPool(pool: PostgresPool, index: number, marks: FeedMarks): Pro
       return report;
     } catch (error) {
       connection.giveBack(true);
-      if (attempt === 3) throw error;
+      // A silent server has had its time.
+      if (attempt === 3 || BackscrollError.is(error)) throw error;
     }
   }
 }

@@ -20,7 +20,9 @@ const SQL = statements("advise", {
   deadRows: `SELECT relname AS name, n_live_tup AS live, n_dead_tup AS dead
     FROM pg_stat_user_tables WHERE schemaname = current_schema()`,
   role: `SELECT pg_is_in_recovery()::int AS is_standby,
-      (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)::int AS is_exempt`,
+      (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user)::int AS is_exempt,
+      EXISTS (SELECT FROM pg_roles WHERE rolbypassrls AND rolcanlogin AND NOT rolsuper
+        AND has_table_privilege(oid, 'entries', 'SELECT'))::int AS has_dumper`,
 });
 
 const SETTINGS = [
@@ -41,6 +43,8 @@ export interface ServerFacts {
   readonly isStandby: boolean;
   /** The role bypasses row-level security. */
   readonly isExempt: boolean;
+  /** Another role than a superuser may read all rows, for `pg_dump`. */
+  readonly hasDumper: boolean;
   readonly connections: number;
   readonly standbys: readonly {
     readonly name: string;
@@ -69,6 +73,7 @@ export async function readFacts(db: PostgresConnection): Promise<ServerFacts> {
     settings: new Map(settings.map((row) => [String(row["name"]), String(row["setting"])])),
     isStandby: roles[0]?.["is_standby"] === 1,
     isExempt: roles[0]?.["is_exempt"] === 1,
+    hasDumper: roles[0]?.["has_dumper"] === 1,
     connections: Number(connections[0]?.["used"] ?? 0),
     standbys: standbys.map((row) => ({
       name: String(row["name"]),
@@ -117,9 +122,14 @@ function durability({ settings, isExempt }: ServerFacts): string[] {
   return advice;
 }
 
-function recovery({ settings, isStandby }: ServerFacts): string[] {
+function recovery({ settings, isStandby, isExempt, hasDumper }: ServerFacts): string[] {
   if (isStandby) return [];
   const advice: string[] = [];
+  if (!isExempt && !hasDumper) {
+    advice.push(
+      "row-level security applies to this role, so pg_dump fails with it, and with --enable-row-security it writes no rows and reports success; use backscroll backup, or a role for dumps alone: CREATE ROLE backscroll_dump LOGIN BYPASSRLS; GRANT pg_read_all_data TO backscroll_dump (docs/fleet.md, Backups)",
+    );
+  }
   if (settings.get("wal_level") === "minimal") {
     advice.push("wal_level is minimal: no standby can follow; set wal_level = replica");
   }
