@@ -16,7 +16,7 @@ import { type Line, type LongLine, splitLines } from "../ingest/lines.ts";
 import { CutLine, CutText } from "../ingest/long/long-line.ts";
 import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
-import { recogniseSource } from "../ingest/sources.ts";
+import { recogniseSource, recogniseStart } from "../ingest/sources.ts";
 import { messageOf } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import { addSums, type FileSum, sumBeside } from "./companions.ts";
@@ -227,7 +227,12 @@ class Reading {
     if (only !== undefined && candidate.named) return only;
     const head = await this.#file.head(this.#problems);
     const { path } = candidate.file;
-    return recogniseSource(head, path, only === undefined ? sources : [only], candidate.hint);
+    const known = only === undefined ? sources : [only];
+    return recogniseStart(
+      head,
+      () => this.#file.read(new ProblemLog()),
+      (start) => recogniseSource(start, path, known, candidate.hint),
+    );
   }
 
   async #canGoOn(source: TranscriptSource): Promise<boolean> {

@@ -12,7 +12,7 @@ import { idFromFile } from "../ingest/identity/session-key.ts";
 import { splitLines } from "../ingest/lines.ts";
 import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
-import { recogniseSource } from "../ingest/sources.ts";
+import { recogniseSource, recogniseStart } from "../ingest/sources.ts";
 import { textOf } from "../model/block.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { describe } from "../model/json.ts";
@@ -49,7 +49,11 @@ export async function parseSessionFile(path: string): Promise<SessionMeta> {
 
 async function parseOpened(file: TranscriptFile, path: string): Promise<SessionMeta> {
   const own = new ProblemLog();
-  const source = recogniseSource(await file.head(own), path);
+  const source = await recogniseStart(
+    await file.head(own),
+    () => file.read(new ProblemLog()),
+    (head) => recogniseSource(head, path),
+  );
   if (source === undefined && file.size > 0) {
     throw new BackscrollError("unknown_format", `${path} is not a transcript of a known format`, {
       details: { file: path },

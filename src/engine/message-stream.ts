@@ -181,8 +181,11 @@ export class MessageStream {
     await this.#settled();
   }
 
-  /** Makes the message part of the conversation: durable, counted, searchable. */
-  async commit(input: CommitInput = {}): Promise<Entry> {
+  /**
+   * Makes the message part of the conversation: durable, counted, searchable. Throws the reason of
+   * `signal` if it is aborted before the store gets the commit; the message then stays open.
+   */
+  async commit(input: CommitInput = {}, signal?: AbortSignal): Promise<Entry> {
     this.#check();
     const request = toCommitRequest(input);
     const { contextSizes, store, tenant } = this.#engine;
@@ -199,6 +202,7 @@ export class MessageStream {
         : undefined;
       let tokens = (size?.tokens ?? 0) + this.#writtenTokens;
       for (const chunk of this.#opened.earlier ?? []) tokens += this.#countTokens(chunk);
+      signal?.throwIfAborted();
       const result = await store.commitStream(tenant, {
         ...request,
         ...(size === undefined ? {} : { estimatedContext: { tokens, after: size.leaf } }),

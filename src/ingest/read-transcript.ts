@@ -9,9 +9,6 @@ import { INPUTS } from "../model/inputs/index.ts";
 import { type Line, splitLines } from "./lines.ts";
 import type { ImportedTranscript, TranscriptSource } from "./source.ts";
 
-/** The size of the head for format detection. */
-const HEAD_BYTES = 64 * 1024;
-
 export interface ReadTranscriptInput {
   readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
   /** The source path; empty if there is none. */
@@ -30,17 +27,10 @@ export async function readTranscript(
 ): Promise<ImportedTranscript & { readonly source: string }> {
   const { path = "" } = checkFields(input, "input", INPUTS.readTranscript);
   const chunks = iterate(input.bytes);
-  const head: Uint8Array[] = [];
-  let length = 0;
-  while (length < HEAD_BYTES) {
-    const next = await chunks.next();
-    if (next.done) break;
-    // Copy: the file reader reuses its buffer.
-    head.push(Uint8Array.from(next.value));
-    length += next.value.length;
-  }
-  const source = await findSource(Buffer.concat(head), path, input.source);
-  const all = chain(head, chunks);
+  const read: Uint8Array[] = [];
+  const start = remember(chunks, read);
+  const source = await findSource(start, path, input.source);
+  const all = chain(read, chunks);
   const { maxLineBytes: maxBytes } = input;
   const split = splitLines(all, maxBytes === undefined ? {} : { maxBytes });
   const lines = input.prepare?.(split) ?? split;
@@ -48,18 +38,19 @@ export async function readTranscript(
 }
 
 async function findSource(
-  head: Uint8Array,
+  start: Start,
   path: string,
   name: string | undefined,
 ): Promise<TranscriptSource> {
-  const { recogniseSource, SOURCES } = await import("./sources.ts");
+  const { HEAD_BYTES, recogniseSource, recogniseStart, SOURCES } = await import("./sources.ts");
   const known = SOURCES.map((source) => source.name).join(", ");
   if (name !== undefined) {
     const named = SOURCES.find((source) => source.name === name);
     if (named !== undefined) return named;
     throw unknownFormat(`there is no format ${name}; known are ${known}`, path);
   }
-  const found = recogniseSource(head.subarray(0, HEAD_BYTES), path);
+  const head = await start.head(HEAD_BYTES);
+  const found = await recogniseStart(head, start.whole, (part) => recogniseSource(part, path));
   if (found !== undefined) return found;
   const what = path === "" ? "the input" : path;
   const why = head.length === 0 ? "is empty" : "is not a transcript of a known format";
@@ -82,4 +73,39 @@ async function* chain(
 ): AsyncGenerator<Uint8Array> {
   yield* head;
   yield* rest;
+}
+
+interface Start {
+  /** The first bytes, as far as there are any. */
+  head(length: number): Promise<Uint8Array>;
+  /** All bytes from the start. */
+  whole(): AsyncGenerator<Uint8Array>;
+}
+
+/** Keeps in `read` what is taken from `chunks`: the reader needs it again. */
+function remember(chunks: AsyncGenerator<Uint8Array>, read: Uint8Array[]): Start {
+  async function* whole(): AsyncGenerator<Uint8Array> {
+    for (let i = 0; ; i++) {
+      if (i === read.length) {
+        const next = await chunks.next();
+        if (next.done) return;
+        // Copy: the file reader reuses its buffer.
+        read.push(Uint8Array.from(next.value));
+      }
+      yield read[i] as Uint8Array;
+    }
+  }
+  return {
+    whole,
+    head: async (length) => {
+      const parts: Uint8Array[] = [];
+      let size = 0;
+      for await (const chunk of whole()) {
+        parts.push(chunk);
+        size += chunk.length;
+        if (size >= length) break;
+      }
+      return Buffer.concat(parts).subarray(0, length);
+    },
+  };
 }

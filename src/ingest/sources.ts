@@ -18,6 +18,7 @@ import { DROID } from "./droid/droid.ts";
 import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
 import { GOOSE, GOOSE_FILES } from "./goose/goose.ts";
 import { HERMES } from "./hermes/hermes.ts";
+import { beginsLikeJson, JsonOutline } from "./json-outline.ts";
 import { KIMI } from "./kimi/kimi.ts";
 import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
@@ -62,7 +63,33 @@ export const SOURCES: readonly TranscriptSource[] = [
   ATIF,
 ];
 
-/** The format of a file that begins with `head`; `first` is tried first. */
+/** The size of the head by which formats are recognised. */
+export const HEAD_BYTES: number = 64 * 1024;
+
+/**
+ * The format of a file that begins with `head`; `first` is tried first. Where the first line, or a
+ * value of a document, is longer than the head, the fields that tell may come after it: then the
+ * file is outlined from `whole`, its bytes from the start.
+ */
+export async function recogniseStart(
+  head: Uint8Array,
+  whole: () => AsyncIterable<Uint8Array>,
+  recognise: (head: Uint8Array) => TranscriptSource | undefined,
+): Promise<TranscriptSource | undefined> {
+  const isWhole = head.length < HEAD_BYTES;
+  if (isWhole || !beginsLikeJson(head)) return recognise(head);
+  // The head of an unfinished line is no evidence while the line itself can be had.
+  const isOneLine = !head.includes(NEWLINE);
+  const found = isOneLine ? undefined : recognise(head);
+  if (found !== undefined) return found;
+  const outline = new JsonOutline(HEAD_BYTES);
+  for await (const chunk of whole()) if (!outline.push(chunk)) break;
+  return recognise(outline.head) ?? (isOneLine ? recognise(head) : undefined);
+}
+
+const NEWLINE = 0x0a;
+
+/** The format by a head alone. */
 export function recogniseSource(
   head: Uint8Array,
   path: string,

@@ -17,6 +17,8 @@ export async function* streamReader<Part>(
   try {
     for (;;) {
       const next = await Promise.race([parts.next(), stopped]);
+      // A part that was ready at the abort wins the race.
+      stop.throwIfAborted();
       if (next.done === true) return;
       yield next.value;
     }

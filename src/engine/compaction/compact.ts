@@ -86,6 +86,7 @@ async function compactOnce(
     answer === undefined
       ? await writeWithin(engine, ground, options, planned)
       : await fromHook(engine, ground, options, planned, answer.summary);
+  options.signal?.throwIfAborted();
   const entry = await storeCompaction(engine, ground, options, plan, written, key);
   engine.contextSizes.forget(engine.tenant, sessionId);
   // If this fails, the compaction stands: the next one or a sweep completes the erasure.

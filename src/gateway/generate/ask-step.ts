@@ -8,7 +8,7 @@ import type { GeneratePart } from "./generate-input.ts";
 import type { GenerateOptions } from "./generate-options.ts";
 import { seenBy } from "./perspective.ts";
 import { readContext } from "./read-context.ts";
-import { type WrittenAnswer, writeAnswer } from "./write-answer.ts";
+import { stopped, type WrittenAnswer, writeAnswer } from "./write-answer.ts";
 
 /**
  * Calls at most three times, each time after a compaction that keeps less and with a smaller
@@ -52,6 +52,7 @@ async function tryOnce(
   tell: (part: GeneratePart) => void,
 ): Promise<{ readonly answer: WrittenAnswer } | Overflowed> {
   const { input, session, model, tools, contextWindow, silence, as, replyTo } = options;
+  if (input.signal?.aborted === true) throw stopped("before the model was called");
   const { filterParticipants } = input;
   const view = filterParticipants === undefined ? {} : { filterParticipants };
   const answered = replyTo === undefined ? {} : { replyTo };
@@ -72,6 +73,7 @@ async function tryOnce(
     silence,
     tell,
     supersedes,
+    signal: input.signal,
     metadata: { ...input.metadata, ...answered },
   };
   try {

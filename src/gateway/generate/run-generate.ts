@@ -2,14 +2,14 @@
  * From a message to an answer, with everything stored on the way.
  *
  * The user's message is stored before the model is called. Tool calls and their results are stored
- * together once the results exist, so an abort leaves no call without a result. A process that dies
- * between the two writes leaves a gap, which contexts repair.
+ * together once the results exist. An abort before that leaves an aborted message with the calls,
+ * outside of the conversation: nothing is committed after an abort. A process that dies between the
+ * two writes leaves a gap, which contexts repair.
  */
 
 import type { MessageInput } from "../../engine/message-input.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import type { Entry, Usage } from "../../model/entry.ts";
-import { BackscrollError } from "../../model/errors.ts";
 import { checkFields, checkMethods } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { EventListener, GatewayEvent } from "../compaction/events.ts";
@@ -17,7 +17,7 @@ import { askStep } from "./ask-step.ts";
 import type { GenerateInput, GeneratePart, GenerateResult } from "./generate-input.ts";
 import { checkGenerate, type GenerateOptions } from "./generate-options.ts";
 import { runTools, stoppedResult, type ToolResult } from "./run-tools.ts";
-import type { WrittenAnswer } from "./write-answer.ts";
+import { stopped, type WrittenAnswer } from "./write-answer.ts";
 
 /** `tell` receives every part as it happens. */
 export async function runGenerate(
@@ -104,10 +104,7 @@ async function converse(
   }
 }
 
-/**
- * Runs the calls while the message is open, then stores both. After an abort, finished calls keep
- * their results and the others get an error result.
- */
+/** Runs the calls while the message is open, then stores both. After an abort it stores neither. */
 async function storeCalls(
   { input, session, tools, toolTimeoutMs }: GenerateOptions,
   answer: WrittenAnswer,
@@ -128,17 +125,11 @@ async function storeCalls(
     throw error;
   }
   for (const result of results) tell({ type: "tool_result", ...result });
-  if (signal.aborted) throw stopped("while tools ran; their results are stored");
   return entry;
 }
 
 function toMessage(result: ToolResult): MessageInput {
   return { role: "tool", toolResults: [result] };
-}
-
-function stopped(when: string): BackscrollError {
-  const details = { kind: "aborted" };
-  return new BackscrollError("model_failed", `the answer was stopped ${when}`, { details });
 }
 
 const NO_USAGE: Usage = {

@@ -108,7 +108,7 @@ describe("a call", () => {
   });
 });
 
-test("after an abort while tools run, every call has a result, and finished calls keep theirs", async () => {
+test("after an abort while tools run, neither the calls nor their results are committed", async () => {
   const stop = new AbortController();
   const tools = {
     quick: tool(() => "done"),
@@ -118,12 +118,17 @@ test("after an abort while tools run, every call has a result, and finished call
       return new Promise(() => undefined);
     }),
   };
-  const { results, failure, model } = await resultsOf(tools, ["quick", "endless"], {
+  const { results, failure, model, session } = await resultsOf(tools, ["quick", "endless"], {
     signal: stop.signal,
   });
-  expect(results).toEqual(["done", "!The call was stopped before it had a result."]);
+  expect(results).toEqual([]);
   expect(failure).toMatchObject({ code: "model_failed", details: { kind: "aborted" } });
   expect(model.requests).toHaveLength(1);
+  const { entries } = await session.listEntries({ tree: true });
+  expect(entries.map(({ role, status, blocks }) => [role, status, blocks.length])).toEqual([
+    ["user", "committed", 1],
+    ["assistant", "aborted", 2],
+  ]);
 });
 
 test("a model that never stops calling tools is stopped, with all pairs stored", async () => {

@@ -11,7 +11,9 @@ import type { MessageStream } from "../../engine/message-stream.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { Block } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
+import { streamReader } from "../../providers/stream-reader.ts";
 import { type SilenceMode, silenceFilter } from "../silence/silence.ts";
 import type { GeneratePart } from "./generate-input.ts";
 
@@ -25,6 +27,8 @@ export interface AnswerSettings {
   /** The aborted message that this one replaces. */
   readonly supersedes: string | undefined;
   readonly tell: (part: GeneratePart) => void;
+  /** After its abort nothing more is taken from the model and nothing is committed. */
+  readonly signal: AbortSignal | undefined;
 }
 
 export interface WrittenAnswer {
@@ -33,7 +37,10 @@ export interface WrittenAnswer {
   readonly text: string;
   readonly silent: boolean;
   readonly end: ChatEnd;
-  /** Commits the message to the conversation. */
+  /**
+   * Commits the message to the conversation. If the signal was aborted before that, aborts the
+   * message and throws `model_failed`.
+   */
   commit(): Promise<Entry>;
   /** Aborts it; the text received so far is kept. */
   abort(reason: string): Promise<void>;
@@ -48,15 +55,24 @@ export async function writeAnswer(
   settings: AnswerSettings,
   onAborted: (id: string) => void,
 ): Promise<WrittenAnswer> {
+  const { signal } = settings;
   const answer = new Answer(settings);
   try {
-    for await (const part of parts) await answer.take(part);
+    const taken = signal === undefined ? parts : streamReader(parts, signal);
+    for await (const part of taken) await answer.take(part);
+    signal?.throwIfAborted();
     return await answer.finish();
   } catch (error) {
-    const id = await answer.abort("failed");
+    const id = await answer.abort(signal?.aborted === true ? "aborted" : "failed");
     if (id !== undefined) onAborted(id);
-    throw error;
+    const isTold = signal?.aborted !== true || BackscrollError.is(error, "model_failed");
+    throw isTold ? error : stopped("while the model was answering");
   }
+}
+
+export function stopped(when: string): BackscrollError {
+  const details = { kind: "aborted" };
+  return new BackscrollError("model_failed", `the answer was stopped ${when}`, { details });
 }
 
 class Answer {
@@ -143,15 +159,24 @@ class Answer {
   }
 
   async #commit(silent: boolean): Promise<Entry> {
-    const { contextWindow, metadata, supersedes } = this.#settings;
+    const { signal } = this.#settings;
+    try {
+      signal?.throwIfAborted();
+      return await this.#store(silent);
+    } catch (error) {
+      if (signal?.aborted !== true || error !== signal.reason) throw error;
+      await this.abort("aborted");
+      throw stopped("before it was stored; its text so far is kept");
+    }
+  }
+
+  async #store(silent: boolean): Promise<Entry> {
+    const { contextWindow, metadata, supersedes, signal } = this.#settings;
     const { usage } = this.#end;
     const figures = { contextWindow, ...(usage === null ? {} : { usage }) };
     if (this.#stream !== undefined) {
-      return this.#stream.commit({
-        ...figures,
-        metadata,
-        ...(supersedes === undefined ? {} : { supersedes }),
-      });
+      const replaced = supersedes === undefined ? {} : { supersedes };
+      return this.#stream.commit({ ...figures, metadata, ...replaced }, signal);
     }
     const { session, actor, model } = this.#settings;
     return session.append({

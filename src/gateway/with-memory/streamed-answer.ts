@@ -49,16 +49,16 @@ export class StreamedAnswer {
     }
   }
 
-  /** Stores it. Gives whether the turn is over: no tool call is open. */
-  async end(): Promise<boolean> {
+  /** Stores it, unless `signal` is aborted. Gives whether the turn is over: no tool call is open. */
+  async end(signal?: AbortSignal): Promise<boolean> {
     if (this.#failed) {
       await this.abort("failed");
       return false;
     }
-    const stream = this.#stream ?? (await this.#open());
+    this.#stream ??= await this.#open();
+    const usage = this.#usage === null ? {} : { usage: this.#usage };
+    await this.#stream.commit({ contextWindow: this.#turn.contextWindow, ...usage }, signal);
     this.#stream = undefined;
-    const { contextWindow } = this.#turn;
-    await stream.commit({ contextWindow, ...(this.#usage === null ? {} : { usage: this.#usage }) });
     return !this.#hasCalls;
   }
 

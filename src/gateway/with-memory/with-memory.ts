@@ -48,6 +48,7 @@ export function withMemory<Model extends AiSdkModel>(
 async function answerWhole(model: SdkModel, call: SdkCall, options: WithMemoryOptions) {
   const turn = await beginTurn(model, call.prompt, options);
   const answer = await untilItFits(turn, call, (fitting) => model.doGenerate(fitting));
+  call.abortSignal?.throwIfAborted();
   const blocks = answer.content.flatMap(readPart);
   await storeAnswer(turn, model, blocks, readUsage(answer.usage));
   if (!answer.content.some(isCall)) await turn.compaction.afterTurn(turn.session);
@@ -57,21 +58,27 @@ async function answerWhole(model: SdkModel, call: SdkCall, options: WithMemoryOp
 async function answerStream(model: SdkModel, call: SdkCall, options: WithMemoryOptions) {
   const turn = await beginTurn(model, call.prompt, options);
   const result = await untilItFits(turn, call, (fitting) => model.doStream(fitting));
+  const { abortSignal: signal } = call;
   const reader = result.stream.getReader();
+  // A model that ignores the signal is abandoned: the pending read ends.
+  const leave = () => void reader.cancel(signal?.reason).catch(() => undefined);
+  signal?.addEventListener("abort", leave, { once: true });
   const answer = new StreamedAnswer(turn, model.modelId);
   const stream = new ReadableStream<SdkPart>({
     async pull(controller) {
       try {
         const { done, value } = await reader.read();
+        signal?.throwIfAborted();
         if (!done) {
           await answer.take(value);
           controller.enqueue(value);
           return;
         }
-        if (await answer.end()) await turn.compaction.afterTurn(turn.session);
+        signal?.removeEventListener("abort", leave);
+        if (await answer.end(signal)) await turn.compaction.afterTurn(turn.session);
         controller.close();
       } catch (error) {
-        await answer.abort("failed");
+        await answer.abort(signal?.aborted === true ? "aborted" : "failed");
         controller.error(error);
       }
     },
