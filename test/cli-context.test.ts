@@ -24,7 +24,10 @@ beforeAll(async () => {
   id = (await cli("new", "--agent", "coder", "--by", "ana")).stdout.trim();
   for (let n = 1; n <= 4; n++) {
     await cli("append", id, `question ${n} about the ibex`, "--actor", "ana");
-    await cli("append", id, `answer ${n}`, "--role", "assistant", "--actor", "coder");
+    // The summary must be shorter than what it replaces.
+    const length = n < 4 ? 100 : 0;
+    const content = `answer ${n}${" at length".repeat(length)}`;
+    await cli("append", id, content, "--role", "assistant", "--actor", "coder");
   }
   await cli("append", id, `the token is ${SECRET}`, "--actor", "ana");
   await cli("append", id, "noted", "--role", "assistant", "--actor", "coder");

@@ -321,7 +321,8 @@ async function createWorld(file: string): Promise<Record<string, string>> {
   const id = "5f0c2a91";
   const metadata = { facts: { enabled: true } };
   const session = await memory.createSession({ id, agent: "coder", createdBy: "ana", metadata });
-  const entry = await session.append({ role: "user", actor: "ana", content: "acquireLock twice?" });
+  const content = `acquireLock twice?${" It ran.".repeat(300)}`;
+  const entry = await session.append({ role: "user", actor: "ana", content });
   await session.append({ role: "assistant", actor: "coder", content: "The lock is gone." });
   const [fact] = await session.addFacts([{ subject: "a", predicate: "favourite", object: "c" }]);
   await memory.putMemory({ agent: "coder", name: "deploy-steps", content: "Migrate first." });

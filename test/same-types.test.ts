@@ -88,7 +88,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
 
   test("a compaction gives the text of its summary", async () => {
     const session = await start();
-    await talk(session, 3, 10);
+    await talk(session, 3, 300);
     const { summary, entry } = await engine.compactConversation(session.id, { keep: "none" });
     expect(entry?.blocks).toEqual([{ type: "text", text: summary }]);
     expect((await session.meta()).summary).toBe(summary);
@@ -96,7 +96,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
 
   test("an edit below a summary removes it, and going back restores it", async () => {
     const session = await start();
-    await talk(session, 3, 10);
+    await talk(session, 3, 300);
     const [first] = (await session.listMessages({ limit: 1 })).messages;
     const { summary, entry } = await session.compact({ keep: { messages: 2 } });
     await session.edit(first?.id ?? "", "another question");
@@ -134,7 +134,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
 
   test("a session with a missing model is compacted without one, with a report", async () => {
     const session = await start({ compaction: { summarizerModel: "fast", triggerTurns: 2 } });
-    await talk(session, 3, 10);
+    await talk(session, 3, 300);
     const { compaction, events } = await autoCompaction().afterTurn(session);
     expect(compaction?.summary).toContain("question");
     expect(events.at(-1)).toMatchObject({
@@ -142,7 +142,7 @@ describe.each(BACKENDS)("on %s", (_, newAddress) => {
       message: expect.stringContaining("summarizerModel fast"),
     });
     const other = await start({ compaction: { summarizerModel: "fast" } });
-    await talk(other, 3, 10);
+    await talk(other, 3, 300);
     await expect(other.compact()).rejects.toMatchObject({ code: "model_unavailable" });
     expect((await other.compact({ fallback: "mechanical" })).entry).not.toBeNull();
   });

@@ -481,7 +481,10 @@ describe.each(WORLDS)("on %s", (_, start) => {
 
     test("refuses entries that others depend on, and open messages", async () => {
       const session = await newSession();
-      await session.append(["a", "b", "c"].map((content) => ({ role: "user", content }) as const));
+      const long = (word: string) => `${word} `.repeat(500);
+      await session.append(
+        ["a", "b", "c"].map((word) => ({ role: "user", content: long(word) }) as const),
+      );
       const { entry } = await session.compact({ keep: { messages: 1 } });
       const open = await session.openMessage({ role: "assistant" });
       for (const id of [entry?.id ?? "", open.id]) {

@@ -136,7 +136,8 @@ describe("a session over the network", () => {
     const { session, local } = await createSession();
     for (let i = 0; i < 6; i++) {
       await session.append({ role: "user", content: `question ${i} about the cron lock` });
-      await session.append({ role: "assistant", content: `answer ${i}`, model: "m" });
+      const content = `answer ${i} ${"at length ".repeat(40)}`;
+      await session.append({ role: "assistant", content, model: "m" });
     }
     const input = { tokenBudget: 300, recentTurns: 2, semanticRecall: { k: 2 } } as const;
     expect(await session.buildContext(input)).toStrictEqual(await local.buildContext(input));

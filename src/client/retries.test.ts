@@ -67,7 +67,8 @@ describe("a write whose answer is lost", () => {
 
   test("compacts once under the caller's key", async () => {
     const { session, local } = await createSession();
-    for (let i = 0; i < 6; i++) await session.append({ role: "user", content: `question ${i}` });
+    const content = "a question ".repeat(60);
+    for (let i = 0; i < 6; i++) await session.append({ role: "user", content });
     served.line.loseAnswers(/\/compact$/);
     const { entry } = await session.compact({ keep: { messages: 1 }, idempotencyKey: "c1" });
     const kinds = (await local.listEntries({ tree: true })).entries.map(({ kind }) => kind);

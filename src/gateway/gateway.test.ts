@@ -300,7 +300,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
       await gateway.inbound(say("a"));
       const not = await gateway.inbound(say("/compact"));
       expect(not.answer).toMatch(/^Not compacted: /);
-      for (const text of ["b", "c", "d"]) {
+      for (const text of ["b ", "c ", "d "].map((word) => word.repeat(500))) {
         const { session } = await gateway.inbound(say(text));
         await session?.append({ role: "assistant", actor: "main", content: text });
       }

@@ -142,8 +142,8 @@ describe.each([
     await engine.routes.patch(String(first["key"]), { verboseLevel: "on" });
     for (let i = 0; i < 30; i++) {
       await session.append([
-        { role: "user", actor: peer, content: `question ${i}` },
-        { role: "assistant", content: `answer ${i}` },
+        { role: "user", actor: peer, content: `question ${i} ${"word ".repeat(60)}` },
+        { role: "assistant", content: `answer ${i} ${"word ".repeat(60)}` },
       ]);
     }
     model.answer(({ tools }, response) =>

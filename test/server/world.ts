@@ -90,7 +90,7 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
   const answer = await session.append({
     role: "assistant",
     actor: "coder",
-    content: `In ${word}.`,
+    content: `In ${word}.${" As before.".repeat(99)}`,
   });
   await session.append({ role: "user", actor: "ana", content: `Thanks for ${word}.` });
   const last = await session.append({

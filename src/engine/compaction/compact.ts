@@ -87,6 +87,10 @@ async function compactOnce(
       ? await writeWithin(engine, ground, options, planned)
       : await fromHook(engine, ground, options, planned, answer.summary);
   options.signal?.throwIfAborted();
+  if (isLarger(plan) && ground.session.retention === "full") {
+    if (options.quiet) return unchanged(ground);
+    throw nothingToCompact(sessionId, "no_gain", plan);
+  }
   const entry = await storeCompaction(engine, ground, options, plan, written, key);
   engine.contextSizes.forget(engine.tenant, sessionId);
   // If this fails, the compaction stands: the next one or a sweep completes the erasure.
@@ -222,16 +226,35 @@ function unchanged({ items, previousTokens }: CompactionGround): CompactionResul
   return { entry: null, summary: null, removed: 0, firstKeptEntryId, ...counts };
 }
 
-const WHY_NOTHING: Readonly<Record<NoPlan, string>> = {
+/**
+ * Whether the context would grow. Sessions of another retention are compacted all the same: there a
+ * compaction is what erases.
+ */
+function isLarger({ tokensBefore, tokensAfter }: CompactionPlan): boolean {
+  return tokensAfter > tokensBefore;
+}
+
+type WhyNothing = NoPlan | "no_gain";
+
+const WHY_NOTHING: Readonly<Record<WhyNothing, string>> = {
   empty: "it has no messages",
   below_threshold: "there are too few messages or tokens",
   nothing_before_cut: "every remaining entry is kept, pinned or unanswered; keep less",
+  no_gain: "the summary would be larger than what it replaces",
 };
 
-function nothingToCompact(sessionId: string, why: NoPlan): BackscrollError {
-  const message = `there is nothing to compact in session ${sessionId}: ${WHY_NOTHING[why]}`;
+function nothingToCompact(
+  sessionId: string,
+  reason: WhyNothing,
+  plan?: CompactionPlan,
+): BackscrollError {
+  const { tokensBefore = 0, tokensAfter = 0 } = plan ?? {};
+  const figures = plan === undefined ? {} : { tokensBefore, tokensAfter };
+  const sizes =
+    plan === undefined ? "" : ` (${tokensAfter} tokens of context, now ${tokensBefore})`;
+  const message = `there is nothing to compact in session ${sessionId}: ${WHY_NOTHING[reason]}${sizes}`;
   return new BackscrollError("nothing_to_compact", message, {
-    details: { sessionId, reason: why },
+    details: { sessionId, reason, ...figures },
   });
 }
 

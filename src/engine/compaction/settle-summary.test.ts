@@ -26,7 +26,9 @@ test("a compaction stored during an edit keeps its summary", async () => {
   await using memory = engineOn(interrupted(inner, () => meanwhile()));
   const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
   const say = (...words: string[]) =>
-    session.append(words.map((content) => ({ role: "user", content }) as const));
+    session.append(
+      words.map((word) => ({ role: "user", content: `${word} `.repeat(600) }) as const),
+    );
   const [first] = await say("one", "two", "three");
   await session.compact({ keep: { messages: 1 } });
   let summary: string | null = null;

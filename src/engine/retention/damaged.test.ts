@@ -22,8 +22,8 @@ test("a damaged session is reported after all others are erased", async () => {
       agent: "coder",
       createdBy: "ana",
     });
-    for (const content of ["one", "two", "three", "four"]) {
-      await session.append({ role: "user", content });
+    for (const word of ["one", "two", "three", "four"]) {
+      await session.append({ role: "user", content: `${word} `.repeat(300) });
     }
     await session.compact({ keep: { messages: 1 } });
     await session.update({ retention: "audit-only" });

@@ -27,7 +27,8 @@ async function problemsAfter(retention: Retention, ...sql: readonly string[]): P
         createdBy: "test",
         retention,
       });
-      for (const content of ["first", "second", "third"]) {
+      for (const word of ["first", "second", "third"]) {
+        const content = `${word} `.repeat(200);
         await session.append({ role: "user", actor: "ann", content, usage: USAGE });
       }
       await session.compact({ keep: { messages: 1 } });

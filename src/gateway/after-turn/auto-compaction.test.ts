@@ -47,9 +47,9 @@ describe.each([
     test("compacts the older half once there are more than 50 messages, and counts it", async () => {
       const session = await start();
       const auto = autoCompaction();
-      await talk(session, 25);
+      await talk(session, 25, 60);
       expect((await auto.afterTurn(session)).decision.reason).toBe("below_threshold");
-      await talk(session, 1);
+      await talk(session, 1, 60);
       const { decision, compaction, events } = await auto.afterTurn(session);
       expect(decision).toMatchObject({ compact: true, numbers: { turns: 52, triggerTurns: 50 } });
       expect(compaction?.removed).toBe(26);
@@ -71,7 +71,7 @@ describe.each([
       await talk(never, 30);
       expect((await autoCompaction().afterTurn(never)).decision.reason).toBe("disabled");
       const early = await start();
-      await talk(early, 2);
+      await talk(early, 2, 400);
       // As an older version stored it: now it is refused when it is written.
       const metadata = { compaction: { triggerTurns: 3, triggerTokens: "some" } };
       await expect(early.update({ metadata })).rejects.toMatchObject({
@@ -193,7 +193,7 @@ describe.each([
 
   test("two turns that end together compact once", async () => {
     const session = await start();
-    await talk(session, 30);
+    await talk(session, 30, 60);
     const auto = autoCompaction({ policy: turnsPolicy({ cooldownMessages: 0 }) });
     const both = await Promise.all([auto.afterTurn(session), auto.afterTurn(session)]);
     expect(both.filter(({ compaction }) => compaction !== null)).toHaveLength(1);

@@ -10,7 +10,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     const turn = await gateway.inbound({
       channel: "telegram",
       peer: "4711",
-      text: "Hello",
+      text: `Hello ${"there ".repeat(300)}`,
       append: true,
     });
     const id = turn.session?.id ?? "";

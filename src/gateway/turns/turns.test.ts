@@ -63,8 +63,8 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
 
   async function talk(session: SessionHandle, messages: number) {
     const exchanges = Array.from({ length: messages / 2 }, (_, i) => [
-      { role: "assistant" as const, content: `answer ${i}` },
-      { role: "user" as const, content: `question ${i}` },
+      { role: "assistant" as const, content: `answer ${i} ${"word ".repeat(60)}` },
+      { role: "user" as const, content: `question ${i} ${"word ".repeat(60)}` },
     ]);
     await session.append(exchanges.flat());
   }

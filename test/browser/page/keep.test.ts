@@ -165,7 +165,11 @@ describeInBrowser("keeping and sharing", () => {
     onTestFinished,
   }) => {
     const own = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
-    await own.append({ role: "user", actor: "ana", content: "Door code 4711" });
+    await own.append({
+      role: "user",
+      actor: "ana",
+      content: `Door code 4711${" at the door".repeat(20)}`,
+    });
     await own.append({ role: "assistant", actor: "coder", content: "Noted." });
     await own.compact({ keep: { messages: 1 }, before: () => ({ summary: "A code was told." }) });
     const { page, wrongs } = await open(own, { onTestFinished });

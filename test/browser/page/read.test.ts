@@ -364,7 +364,7 @@ describeInBrowser("a session", () => {
       await session.append({
         role: at % 2 === 0 ? "user" : "assistant",
         actor: "a",
-        content: `Said ${at}`,
+        content: `Said ${at}, ${"and more ".repeat(9)}`,
       });
     }
     await session.compact({ keep: { messages: 4 }, before: () => ({ summary: "It was said." }) });

@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { repeats } from "../../../../test/support/repeats.ts";
 import { textOf } from "../../../model/block.ts";
 import { isPlainObject } from "../../../model/json.ts";
 import {
@@ -8,8 +10,9 @@ import {
   saying,
   turns,
 } from "../../context/cases/fixture.cases.ts";
+import type { MessageInput } from "../../message-input.ts";
 import type { SessionHandle } from "../../session-handle.ts";
-import type { CompactInput } from "../compact-options.ts";
+import type { CompactInput, KeepInput } from "../compact-options.ts";
 
 export function compactCases({ tenant }: ContextCases): void {
   async function session(messages = turns(10)): Promise<SessionHandle> {
@@ -143,6 +146,80 @@ export function compactCases({ tenant }: ContextCases): void {
         code: "nothing_to_compact",
       });
       expect(await context(after)).toEqual(["summary"]);
+    });
+
+    test("never makes the context larger: it says so, and changes nothing", async () => {
+      const sizeOf = async (handle: SessionHandle) =>
+        (await handle.buildContext({ tokenBudget: 100_000, semanticRecall: false })).tokens;
+      const length = fc.oneof(fc.integer({ min: 1, max: 30 }), fc.integer({ min: 1, max: 2_000 }));
+      const message = fc.record({ role: fc.constantFrom("user", "assistant"), length });
+      const keep = fc.constantFrom<KeepInput>("none", "half", { messages: 1 });
+      const how = fc.record({
+        keep,
+        style: fc.constantFrom("rich", "claw", "host", "hierarchical"),
+      });
+      const rounds = fc.array(
+        fc.record({ said: fc.array(message, { minLength: 1, maxLength: 12 }), how }),
+        { minLength: 1, maxLength: 3 },
+      );
+      const outcomes = new Set<string>();
+      await fc.assert(
+        fc.asyncProperty(rounds, async (given) => {
+          const handle = await tenant().createSession({ agent: "coder", createdBy: "ana" });
+          for (const {
+            said,
+            how: { keep: kept, style },
+          } of given) {
+            await handle.append(
+              said.map(({ role, length: words }) => ({
+                role: role as "user",
+                content: "word ".repeat(words),
+              })),
+            );
+            const before = { size: await sizeOf(handle), meta: await handle.meta() };
+            const input: CompactInput = {
+              keep: kept,
+              ...(style === "claw" ? { profile: "claw" } : {}),
+              ...(style === "hierarchical" ? { strategy: "hierarchical" } : {}),
+              ...(style === "host" ? { before: () => ({ summary: "word ".repeat(90) }) } : {}),
+            };
+            const failure = await handle.compact(input).then(
+              () => undefined,
+              (error: unknown) => error as { code: string; details: { reason: string } },
+            );
+            outcomes.add(failure?.details.reason ?? "done");
+            if (failure === undefined) {
+              expect(await sizeOf(handle)).toBeLessThanOrEqual(before.size);
+            } else {
+              expect(failure.code).toBe("nothing_to_compact");
+              expect(await handle.meta()).toEqual(before.meta);
+              expect(await sizeOf(handle)).toBe(before.size);
+            }
+          }
+        }),
+        { numRuns: repeats(30, 300) },
+      );
+      expect([...outcomes]).toEqual(expect.arrayContaining(["done", "no_gain"]));
+    });
+
+    test("names both sizes of a context that would grow; retention that erases compacts it", async () => {
+      const small: MessageInput[] = [
+        { role: "user", content: "hello" },
+        { role: "assistant", content: "hi" },
+      ];
+      const handle = await session(small);
+      await expect(handle.compact({ keep: "none" })).rejects.toMatchObject({
+        code: "nothing_to_compact",
+        message: expect.stringMatching(
+          /the summary would be larger than what it replaces \(\d+ tokens of context, now 3\)$/,
+        ),
+        details: { reason: "no_gain", tokensBefore: 3, tokensAfter: expect.any(Number) },
+      });
+      expect(await handle.meta()).toMatchObject({ entryCount: 2, summary: null });
+      const preset = { name: "claw", messages: 1, tokens: 0 } as const;
+      expect(await handle.compact({ preset })).toMatchObject({ entry: null, tokensAfter: 3 });
+      await handle.update({ retention: "ephemeral" });
+      expect(await handle.compact({ keep: "none" })).toMatchObject({ removed: 2, erased: 2 });
     });
 
     test("keeps pinned entries, and covers them once they are unpinned", async () => {

@@ -179,7 +179,10 @@ export function buildContextCases({ tenant }: ContextCases): void {
       const handle = await talk([ask("price?"), ask("colour?")]);
       const { messages } = await handle.listMessages();
       const [price = "", colour = ""] = messages.map(({ id }) => id);
-      await handle.append({ ...answer("It is 5."), metadata: { replyTo: price } });
+      await handle.append({
+        ...answer(`It is 5.${" Sure.".repeat(50)}`),
+        metadata: { replyTo: price },
+      });
       const shown = async (replyTo: string) =>
         outline((await handle.buildContext({ tokenBudget: 5_000, replyTo })).messages);
       expect(await shown(price)).toEqual(["price?", "It is"]);
@@ -188,7 +191,10 @@ export function buildContextCases({ tenant }: ContextCases): void {
       await handle.compact({ keep: "none", summarizer: saying("They talked.") });
       expect(await shown(colour)).toEqual(["summary", "colour?"]);
       expect(await shown(price)).toEqual(["summary", "price?"]);
-      await handle.append({ ...answer("Red."), metadata: { replyTo: colour } });
+      await handle.append({
+        ...answer(`Red.${" Sure.".repeat(50)}`),
+        metadata: { replyTo: colour },
+      });
       await handle.compact({ keep: "none", summarizer: saying("They went on.") });
       expect(await shown(colour)).toEqual(["summary", "colour?"]);
       const other = await talk([ask("hello"), answer("hi")]);

@@ -41,10 +41,10 @@ export function oddSessionCases({ tenant }: ContextCases): void {
     });
 
     test("computes stale summaries by its own sequences", async () => {
-      const handle = await talk(turns(4, 20));
+      const handle = await talk(turns(4, 200));
       const { messages } = await handle.listMessages();
       await handle.branch(messages[1]?.id ?? "");
-      await handle.append(turns(4, 20, 5));
+      await handle.append(turns(4, 200, 5));
       await handle.compact({ keep: { messages: 4 } });
       const fork = await handle.fork({ createdBy: "bob" });
       const kept = (await fork.history({ limit: 2 }))[0];

@@ -22,6 +22,9 @@ export const USAGE: Usage = {
   cacheReadTokens: 0,
 };
 
+/** Makes a message longer than its part of a summary: a compaction never enlarges a context. */
+const REST = " and so on".repeat(60);
+
 /** A session with a message for each of `words`, by user and agent in turn. */
 export async function say(
   tenant: TenantEngine,
@@ -43,7 +46,7 @@ export async function sayMore(
       ...(isUser
         ? { role: "user", actor: "ana" }
         : { role: "assistant", actor: "coder", usage: USAGE }),
-      content: `about ${word}`,
+      content: `about ${word}${REST}`,
       metadata: { channel: "web" },
     });
     ids.push(entry.id);
@@ -60,5 +63,7 @@ export async function said(handle: SessionHandle): Promise<(string | null)[]> {
   const { entries } = await handle.listEntries({ tree: true, limit: 500 });
   return entries
     .filter(({ kind }) => kind === "message")
-    .map(({ blocks, erased }) => (erased ? null : textOf(blocks).replace("about ", "")));
+    .map(({ blocks, erased }) =>
+      erased ? null : textOf(blocks).replace("about ", "").replace(REST, ""),
+    );
 }
