@@ -74,7 +74,6 @@ export {
 export type { MemoryFlushOptions } from "./flush/flush-options.ts";
 export type { FlushResult } from "./flush/run-flush.ts";
 export { Gateway, type GatewayOptions, openGateway } from "./gateway.ts";
-export { isOverflow } from "./generate/ask-step.ts";
 export { type GenerateStream, generate, generateStream } from "./generate/generate.ts";
 export type {
   GenerateInput,
@@ -84,6 +83,7 @@ export type {
   ToolExecution,
 } from "./generate/generate-input.ts";
 export { type GenerateTitleOptions, generateTitle } from "./generate/generate-title.ts";
+export { isOverflow } from "./generate/is-overflow.ts";
 export type { InboundKind, InboundMessage } from "./inbound-message.ts";
 export type {
   InboundAction,

@@ -101,7 +101,8 @@ function attemptsOf(error: unknown): number {
 /** Whether a failure is a context overflow. */
 export function overflowOf(error: unknown): Overflow | undefined {
   const last = lastOf(error);
-  return findOverflow(wordsOf(last), numberOf(last, "statusCode"));
+  // The packages of OpenAI and Anthropic call it `status`.
+  return findOverflow(wordsOf(last), numberOf(last, "statusCode") ?? numberOf(last, "status"));
 }
 
 /** All text of a failure, for matching only: it may quote the conversation. */
@@ -109,7 +110,8 @@ function wordsOf(error: unknown): string {
   const body = field(error, "responseBody");
   // A streaming failure is often a bare text, or an object that is not an Error.
   const message = typeof error === "string" ? error : field(error, "message");
-  return [message, body].filter((words) => typeof words === "string").join("\n");
+  const code = field(error, "code");
+  return [message, code, body].filter((words) => typeof words === "string").join("\n");
 }
 
 /** Causes nest a few levels; this also ends cycles. */

@@ -6,10 +6,11 @@
 
 import type { Engine } from "../engine/engine.ts";
 import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
+import { readConfig } from "../gateway/config/read-config.ts";
 import { storeModel } from "../gateway/turns/store-models.ts";
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { checkFields, checkPart } from "../model/input.ts";
+import { checkFields, checkMethods, checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { hostName } from "./admission.ts";
 import { type AppOptions, createApp } from "./app.ts";
@@ -73,10 +74,16 @@ export const DEFAULT_PORT = 7423;
 const RATE_LIMIT: RateLimit = { perSecond: 200, burst: 400 };
 
 export async function openServer(engine: Engine, options: ServerOptions): Promise<RunningServer> {
-  const { host = DEFAULT_HOST, port = DEFAULT_PORT, allowHosts = [], allowOrigins = [] } = options;
-  checkFields(options, "options", INPUTS.openServer);
+  checkMethods(engine, "engine", ["authenticate", "forTenant"]);
+  const {
+    host = DEFAULT_HOST,
+    port = DEFAULT_PORT,
+    allowHosts = [],
+    allowOrigins = [],
+  } = checkFields(options, "options", INPUTS.openServer);
   checkParts(options);
-  checkAnswering(engine, options.gateway);
+  const gateway = options.gateway && readConfig(options.gateway).config;
+  checkAnswering(engine, gateway);
   const isLoopback = LOOPBACK_NAMES.has(host);
   const needsToken = !isLoopback || (options.requireToken ?? false);
   const stopping = new AbortController();
@@ -97,7 +104,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
     ...(options.mcp === undefined ? {} : { mcp: options.mcp }),
     ...(options.budget === undefined ? {} : { budget: options.budget }),
     ...(options.bodyPatienceMs === undefined ? {} : { bodyPatienceMs: options.bodyPatienceMs }),
-    ...(options.gateway === undefined ? {} : { gateway: options.gateway }),
+    ...(gateway === undefined ? {} : { gateway }),
     ...(options.copyStore === undefined ? {} : { copyStore: options.copyStore }),
   });
   const listening = await listen(app, { host, port });

@@ -161,7 +161,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Optional host policy: compaction, memory flush, silence, answers. Uses the SDK through `providers`.
-  "gateway/silence": { folders: [], packages: [] },
+  "gateway/silence": { folders: ["model"], packages: [] },
   "gateway/compaction": {
     folders: ["model", "context", "compaction", "engine"],
     packages: [],

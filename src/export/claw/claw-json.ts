@@ -1,4 +1,4 @@
-/** claw-code's sessions as one JSON object, version 1. */
+/** claw-code's sessions as one JSON object: version 1, or the one that the imported file named. */
 
 import type { JsonObject } from "../../model/json.ts";
 import type { ExportFormat } from "../format.ts";
@@ -12,7 +12,8 @@ export const CLAW_JSON: ExportFormat = {
   async *write(input, losses) {
     const compaction = await findCompaction(input);
     const asked: JsonObject[] = [];
-    yield '{\n  "version": 1,\n  "messages": [';
+    const { version = 1, ...meta } = clawMeta(input.session, losses);
+    yield `{\n  "version": ${JSON.stringify(version)},\n  "messages": [`;
     let before = "\n    ";
     for await (const part of clawParts(input, compaction, losses)) {
       if ("message" in part) {
@@ -23,7 +24,7 @@ export const CLAW_JSON: ExportFormat = {
     yield before === "\n    " ? "]" : "\n  ]";
     const rest: JsonObject = {
       ...(compaction === undefined ? {} : { compaction: compaction.record }),
-      ...clawMeta(input.session, losses),
+      ...meta,
       ...(asked.length === 0 ? {} : { prompt_history: asked }),
     };
     for (const [name, value] of Object.entries(rest)) {

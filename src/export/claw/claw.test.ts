@@ -64,6 +64,16 @@ describe("claw-jsonl", () => {
     expect(full.losses).toMatchObject({ summaries: 1, "changes of the thinking level": 1 });
   });
 
+  test("another version is written as it was read", async () => {
+    await using engine = await open(":memory:");
+    const whole = JSON.parse(fixture("claw-code/version-1.json")) as object;
+    const input = { ...whole, version: 2 };
+    const { handle } = await importText(engine, JSON.stringify(input), { path: "/a" });
+    expect(JSON.parse((await exportText(handle, "claw-json")).text)).toEqual(input);
+    const [meta = ""] = (await exportText(handle, "claw-jsonl")).text.split("\n");
+    expect(JSON.parse(meta)).toMatchObject({ type: "session_meta", version: 2 });
+  });
+
   test("reports losses with counts", async () => {
     await using engine = await open(":memory:");
     const { handle } = await importText(engine, fixture("pi/version-3.jsonl"));

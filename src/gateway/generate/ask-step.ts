@@ -96,8 +96,7 @@ function isCutOff({ text, calls, silent, end }: WrittenAnswer, contextWindow: nu
   return inputTokens(end.usage) > contextWindow;
 }
 
-/** Whether an error is a context overflow. */
-export function isOverflow(error: unknown): error is BackscrollError {
+function isOverflow(error: unknown): error is BackscrollError {
   return BackscrollError.is(error, "model_failed") && error.details["kind"] === "overflow";
 }
 

@@ -6,6 +6,8 @@
  * still become the token.
  */
 
+import { BackscrollError } from "../../model/errors.ts";
+
 export const SILENT_TOKEN = "NO_REPLY";
 
 /**
@@ -21,7 +23,13 @@ const LEADING = /^\s*NO_REPLY(?![\p{L}\p{N}_])/iu;
 
 /** Whether a complete text is not to be delivered. */
 export function isSilent(text: string, mode: SilenceMode = "whole"): boolean {
-  return (mode === "whole" ? WHOLE : LEADING).test(text);
+  return (checkMode(mode) === "whole" ? WHOLE : LEADING).test(text);
+}
+
+function checkMode(mode: SilenceMode): SilenceMode {
+  if (SILENCE_MODES.includes(mode)) return mode;
+  const message = `mode must be one of ${SILENCE_MODES.join(", ")}`;
+  throw new BackscrollError("invalid_input", message, { details: { field: "mode" } });
 }
 
 export interface SilenceFilter {
@@ -35,6 +43,7 @@ export interface SilenceFilter {
 
 /** Filters an answer in pieces, independent of where they are split. */
 export function silenceFilter(mode: SilenceMode = "whole"): SilenceFilter {
+  checkMode(mode);
   let held = "";
   let state: "undecided" | "open" | "silent" = "undecided";
   return {

@@ -49,6 +49,23 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
     });
   });
 
+  test("an imported route counts the compactions and flushes of the gateway that it comes from", async () => {
+    const { gateway, engine } = await testGateway();
+    const { id } = await engine.createSession({ agent: "main", createdBy: "ana" });
+    const session = engine.session(id);
+    await session.append([
+      { role: "user", content: "Hello" },
+      { role: "assistant", content: "Hi" },
+    ]);
+    const fields = { compactionCount: 3, memoryFlushAt: START - 5 };
+    await engine.routes.put("agent:main:main", { sessionId: id, fields });
+    const status = () => sessionStatus(engine, id, gateway.config);
+    expect(await status()).toMatchObject({ compactionCount: 3, memoryFlushAt: START - 5 });
+    await gateway.afterTurn(session);
+    expect((await engine.routes.get("agent:main:main")).fields.compactionCount).toBe(3);
+    expect(await status()).toMatchObject({ compactionCount: 3, memoryFlushAt: START - 5 });
+  });
+
   test("a session without a key has no next reset", async () => {
     const { engine } = await testGateway();
     const { id } = await engine.createSession({ agent: "coder", createdBy: "ana" });

@@ -44,10 +44,12 @@ export async function sessionStatus(
   const session = await handle.meta();
   const route = await routeOf(tenant, sessionId);
   const { contextTokens, estimated, compaction } = await handle.usage();
-  const model = await modelOf(handle, route?.route?.fields ?? {});
+  // An imported route has counted compactions and flushes elsewhere.
+  const fields = route?.route?.fields ?? {};
+  const model = await modelOf(handle, fields);
   const isCurrent = route?.route !== undefined;
   const key = route?.key ?? null;
-  const channel = route?.route?.fields.provider;
+  const channel = fields.provider;
   const next = isCurrent && key !== null ? resetAhead(config, key, session, channel) : undefined;
   return {
     sessionId,
@@ -61,8 +63,11 @@ export async function sessionStatus(
     estimated,
     model,
     window: contextWindow(model, config.agents.defaults.contextTokens ?? undefined),
-    compactionCount: compaction === null ? 0 : await countCompactions(handle),
-    memoryFlushAt: readAutoState(session.metadata).memoryFlushAt,
+    compactionCount: Math.max(
+      compaction === null ? 0 : await countCompactions(handle),
+      fields.compactionCount ?? 0,
+    ),
+    memoryFlushAt: readAutoState(session.metadata).memoryFlushAt ?? fields.memoryFlushAt ?? null,
     nextReset: next ?? null,
     resetRule: isCurrent ? explainPolicy(config, route.key, channel) : ruleWithout(key),
   };

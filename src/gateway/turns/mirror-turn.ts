@@ -21,7 +21,7 @@ export async function mirrorTurn(tenant: TenantEngine, session: SessionHandle): 
   for (let tries = 1; tries <= MAX_TRIES; tries++) {
     const route = (await routeOf(tenant, session.id))?.route;
     if (route === undefined) return;
-    const fields = Object.entries(await readFields(session));
+    const fields = Object.entries(await readFields(session, route.fields));
     const news = fields.filter(([name, value]) => route.fields[name] !== value);
     if (news.length === 0) return;
     try {
@@ -35,7 +35,8 @@ export async function mirrorTurn(tenant: TenantEngine, session: SessionHandle): 
   }
 }
 
-async function readFields(session: SessionHandle): Promise<RouteFields> {
+/** An imported route has counted compactions elsewhere: the count does not shrink. */
+async function readFields(session: SessionHandle, known: RouteFields): Promise<RouteFields> {
   const { tokens, metadata } = await session.meta();
   const { contextTokens } = await session.usage();
   const { compactionCount, memoryFlushAt, memoryFlushCompactionCount } = readAutoState(metadata);
@@ -45,7 +46,7 @@ async function readFields(session: SessionHandle): Promise<RouteFields> {
     outputTokens,
     totalTokens: inputTokens + outputTokens,
     contextTokens,
-    compactionCount,
+    compactionCount: Math.max(compactionCount, known.compactionCount ?? 0),
     ...(memoryFlushAt === null ? {} : { memoryFlushAt }),
     ...(memoryFlushCompactionCount === null ? {} : { memoryFlushCompactionCount }),
   };

@@ -43,6 +43,18 @@ describe("version 1, one object", () => {
     expect(problems).toEqual([]);
   });
 
+  test.each([2, "2", null])("version %j is read, reported and kept", async (version) => {
+    const whole = JSON.parse(fixture("claw-code/version-1.json")) as object;
+    const { session, entries, problems } = await read(JSON.stringify({ ...whole, version }));
+    expect(outline(entries)).toEqual(["message-0 user: Hello", "message-1 assistant: Hi there!"]);
+    const told = `version ${JSON.stringify(version)} was read as version 1`;
+    expect(problems).toEqual([{ code: "unexpected", message: told }]);
+    expect(session?.metadata).toMatchObject({ source: { fields: { version } } });
+    const log = await read(lines({ ...META, version }, said("user", "Hello")));
+    expect(log.problems).toEqual([{ code: "unexpected", message: told, line: 1 }]);
+    expect((await read(lines(META, said("user", "Hello")))).problems).toEqual([]);
+  });
+
   test("identifies a session without id and file by its content", async () => {
     const { sessions } = await readWhole(fixture("claw-code/version-1.json"));
     expect(sessions[0]?.session.id).toMatch(/^sha256-[0-9a-f]{32}$/);

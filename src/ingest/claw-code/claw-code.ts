@@ -1,6 +1,7 @@
 /**
  * Session files of claw-code: one JSON object (version 1), or its successor, JSON lines with a
- * record for the session, its compaction, the typed input, and each message.
+ * record for the session, its compaction, the typed input, and each message. Another version is read
+ * as far as it is like this one: it is reported, and kept for exports.
  */
 
 import { isPlainObject } from "../../model/json.ts";
@@ -30,7 +31,7 @@ export const CLAW_CODE: TranscriptSource = {
       return !/^[^\n]{0,400}"payload"\s*:/.test(text);
     }
     return (
-      /^\s*\{/.test(text) && /"version"\s*:\s*1\b/.test(text) && /"messages"\s*:\s*\[/.test(text)
+      /^\s*\{/.test(text) && /"version"\s*:\s*\d/.test(text) && /"messages"\s*:\s*\[/.test(text)
     );
   },
 
@@ -77,7 +78,7 @@ async function* readLines(
   const hasMeta = first.record["type"] === "session_meta";
   if (!hasMeta) problems.add("missing_header", "the file begins without session_meta", first.line);
   const meta = hasMeta ? first.record : {};
-  const session = new ClawSession(meta, problems);
+  const session = new ClawSession(meta, problems, first.line);
   async function* entries(): AsyncGenerator<ImportedEntry> {
     if (!hasMeta && first !== undefined) yield* toEntries(first.record, first.line);
     for await (const { record, line } of records) yield* toEntries(record, line);

@@ -23,20 +23,17 @@ import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession } from "../source.ts";
 import { FORMAT, toMessage } from "./claw-message.ts";
 
+/** The only version that is documented. */
+const VERSION = 1;
+
 /** Session metadata, with the same names in both formats. */
-const KNOWN = [
-  "version",
-  "session_id",
-  "created_at_ms",
-  "updated_at_ms",
-  "workspace_root",
-  "model",
-];
+const KNOWN = ["session_id", "created_at_ms", "updated_at_ms", "workspace_root", "model"];
 
 export function toSession(meta: Fields): Omit<ImportedSession, "entries" | "leaf" | "problems"> {
   const id = textField(meta, "session_id") ?? null;
   const fork = isPlainObject(meta["fork"]) ? meta["fork"] : {};
-  const fields = otherFields(meta, ["type", "messages", "compaction", "prompt_history", ...KNOWN]);
+  const known = ["type", "messages", "compaction", "prompt_history", ...KNOWN];
+  const fields = otherFields(meta, isKnownVersion(meta) ? [...known, "version"] : known);
   const model = textField(meta, "model");
   return {
     source: FORMAT,
@@ -53,6 +50,10 @@ export function toSession(meta: Fields): Omit<ImportedSession, "entries" | "leaf
       ...presentFields({ fields: { ...fields, ...(model === undefined ? {} : { model }) } }),
     }),
   };
+}
+
+function isKnownVersion({ version = VERSION }: Fields): boolean {
+  return version === VERSION;
 }
 
 /** Ids made by claw-code itself contain the session's start. */
@@ -73,8 +74,12 @@ export class ClawSession {
   #messages = 0;
   #asked = 0;
 
-  constructor(meta: Fields, problems: ProblemLog) {
+  constructor(meta: Fields, problems: ProblemLog, line?: number) {
     this.#problems = problems;
+    if (!isKnownVersion(meta)) {
+      const version = JSON.stringify(meta["version"])?.slice(0, 40);
+      problems.add("unexpected", `version ${version} was read as version ${VERSION}`, line);
+    }
     this.#model = textField(meta, "model") ?? null;
     this.#createdAt = timeField(meta, "updated_at_ms") ?? timeField(meta, "created_at_ms");
   }
