@@ -6,6 +6,7 @@ import { isStress } from "../../test/support/repeats.ts";
 import { open } from "../open.ts";
 import { SECRET, snippetsOf, talk } from "./cases/search-fixture.cases.ts";
 import { searchHitCases } from "./cases/search-hits.cases.ts";
+import { searchLineCases } from "./cases/search-lines.cases.ts";
 import { searchScopeCases } from "./cases/search-scope.cases.ts";
 import { searchToolCases } from "./cases/search-tools.cases.ts";
 import { searchTreeCases } from "./cases/search-tree.cases.ts";
@@ -18,7 +19,12 @@ let tenants = 0;
 type RegisterCases = typeof searchTreeCases;
 
 /** Cases whose hits are read from the database. */
-const READING_CASES: readonly RegisterCases[] = [searchTreeCases, searchScopeCases, searchHitCases];
+const READING_CASES: readonly RegisterCases[] = [
+  searchTreeCases,
+  searchScopeCases,
+  searchHitCases,
+  searchLineCases,
+];
 const ALL_CASES: readonly RegisterCases[] = [...READING_CASES, searchWordCases, searchToolCases];
 
 function searchCases(

@@ -76,11 +76,24 @@ function densest(matches: readonly TextRange[], room: number): TextRange {
   return best;
 }
 
-/** The range without the parts of words at its ends, outside of its focus. */
+/** The range without white space and parts of words at its cut ends, outside of its focus. */
 export function betweenWords(text: string, { start, end }: TextRange, focus: TextRange): TextRange {
-  const first = Math.max(start, afterSpace(text, nearest(text, start, 1), focus.start));
-  const last = Math.min(end, Math.max(nearest(text, end, -1), focus.end));
+  let first = start;
+  if (start > 0) {
+    first = Math.max(start, Math.min(nearest(text, start, 1), focus.start));
+    while (first < focus.start && isSpace(text, first)) first++;
+  }
+  let last = end;
+  if (end < text.length) {
+    last = Math.min(end, Math.max(nearest(text, end, -1), focus.end));
+    while (last > focus.end && isSpace(text, last - 1)) last--;
+  }
+  // A word may be longer than the range.
   return { start: first, end: last > first ? last : end };
+}
+
+function isSpace(text: string, at: number): boolean {
+  return /\s/.test(text[at] as string);
 }
 
 /** The nearest place between words, from `at` on; `at` itself within a long word. */
@@ -107,11 +120,4 @@ function isPair(text: string, at: number): boolean {
 
 function characterAt(text: string, at: number): string {
   return String.fromCodePoint(text.codePointAt(at) as number);
-}
-
-/** Skips white space before `limit`. */
-function afterSpace(text: string, from: number, limit: number): number {
-  let at = Math.min(from, limit);
-  while (at < limit && /\s/.test(text[at] as string)) at++;
-  return at;
 }

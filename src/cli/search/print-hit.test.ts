@@ -184,3 +184,26 @@ test("skips neighbours without text, and shows a call on one line", () => {
     "    Edit src/cart.ts",
   ]);
 });
+
+test("the line with a run is shown with its neighbours, cut between words", () => {
+  const lines = "the lock of it\n".repeat(9);
+  const filler = "compiling locks ".repeat(30);
+  const snippet = `${lines}before\n${filler}not a lock ${filler}\nafter\n${lines}`;
+  const { parts: _, ...plain } = hit;
+  const locks = [...snippet.matchAll(/lock/g)].map(({ index }) => ({
+    start: index,
+    end: index + 4,
+  }));
+  const start = snippet.indexOf("not a lock");
+  const matches = [...locks.filter((each) => each.end < start), { start, end: start + 10 }];
+  const window = [
+    { ...item, entryId: "e", index: 1, role: "user" as const, found: true, snippet, matches },
+  ];
+  const [, , , ...shown] = formatHit({ ...plain, window }, terminal(false), STYLE);
+  expect(shown.map((line) => line.trim())).toEqual([
+    "before",
+    expect.stringMatching(/^…(compiling|locks) .*not a lock.* (compiling|locks)…$/),
+    "after",
+    "…",
+  ]);
+});

@@ -16,6 +16,14 @@ test("a late match is shown with a little text before it", () => {
   expect(text).toMatch(/^… (word ){15,18}\[needle\] and more$/);
 });
 
+test("a run is shown, though other words match before it", () => {
+  const filler = "lock and key ".repeat(40);
+  const snippet = `${filler}the lock is held ${filler}`;
+  const run = { start: filler.length, end: filler.length + 16 };
+  const text = shown(snippet, [{ start: 0, end: 4 }, { start: 13, end: 17 }, run]);
+  expect(text).toMatch(/^… (lock|and|key) .*\[the lock is held\].* (lock|and|key) …$/);
+});
+
 test("a text that is cut at its end has a mark, and no matches beyond it", () => {
   const text = shown("x".repeat(1_000), [
     { start: 0, end: 1 },

@@ -1,12 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { analyze, type Language } from "./analyze.ts";
-import { matchFinder } from "./find-matches.ts";
+import { matchFinder, type RunWords } from "./find-matches.ts";
 
 /** `«»` in `expected` mark the matches of `terms`. */
-function check(expected: string, terms: string[], prefixes: string[] = []): void {
+function check(
+  expected: string,
+  terms: string[],
+  prefixes: string[] = [],
+  runs: RunWords[] = [],
+): void {
   const text = expected.replace(/[«»]/g, "");
-  const ranges = matchFinder(new Set(terms), prefixes, "english")(text);
+  const ranges = matchFinder(new Set(terms), prefixes, "english", runs)(text);
   let marked = text;
   for (const { start, end } of ranges.reverse()) {
     marked = `${marked.slice(0, start)}«${marked.slice(start, end)}»${marked.slice(end)}`;
@@ -29,6 +34,15 @@ describe("the words that match", () => {
     check("我们«不»知道", [], ["不"]);
     check("我们知道«不»", [], ["不"]);
     check("使用«数据库»", ["数据", "据库"]);
+  });
+
+  test("finds a run as one range, its stop words included, in each of its lines", () => {
+    const run = ["not", "a", "git", "repositori"];
+    check("«git» is «not a git repository» or a «repository»", ["git", "repositori"], [], [run]);
+    check("so «not a»\n  «git repository»", ["git"], [], [run]);
+    check("not a «git» or repository", ["git"], [], [run]);
+    check("«not [a] git-repository»", [], ["x"], [run]);
+    check("«a b c» b, a b", [], [], [["a", null, "c"]]);
   });
 
   test("finds prefixes", () => {
