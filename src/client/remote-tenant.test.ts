@@ -58,7 +58,13 @@ describe("the client has the names of the library", () => {
   });
 
   test("for a tenant; its name is a plain property", () => {
-    const ofHosts = ["noteAct", "resolveSessionId", "sessionSizes", "textModel"];
+    const ofHosts = [
+      "findSessionsWithText",
+      "noteAct",
+      "resolveSessionId",
+      "sessionSizes",
+      "textModel",
+    ];
     const names = [...namesOf(RemoteTenant), "tenant", ...ofHosts];
     expect(withoutThere(names)).toEqual(namesOf(TenantEngine));
   });

@@ -74,3 +74,13 @@ export async function listMemories(
   }
   return engine.store.listMemories(engine.tenant, agent, after, checkLimit(input.limit));
 }
+
+export async function deleteMemory(
+  engine: EngineContext,
+  agent: string,
+  name: string,
+): Promise<void> {
+  checkKey(agent, "agent");
+  checkKey(name, "name");
+  await engine.store.deleteMemory(engine.tenant, agent, name, engine.now());
+}

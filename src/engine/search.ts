@@ -258,7 +258,7 @@ function windowOf(input: SearchInput): { readonly before: number; readonly after
   return { before: before ?? rest, after: after ?? rest };
 }
 
-function toScope(input: SearchInput): SessionCondition {
+export function toScope(input: SearchInput): SessionCondition {
   const lists = {
     agents: list(input.agent, "agent"),
     owners: list(input.owner, "owner"),

@@ -15,6 +15,7 @@ import { MAX_PATH_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { TextModel } from "../model/text-model.ts";
+import type { TextRun } from "../search/text/text-run.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Quota, SessionSize, TenantStatus } from "../store/records.ts";
@@ -44,6 +45,7 @@ import { type ImportOptions, type ImportResult, importSession } from "./import/i
 import { Originals } from "./import/originals.ts";
 import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
+  deleteMemory,
   getMemory,
   type ListMemoriesInput,
   listMemories,
@@ -68,6 +70,7 @@ import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
 import { type EnsureSessionInput, ensureSession } from "./sessions/ensure-session.ts";
 import { countFacets, type Facets, type FacetsInput } from "./sessions/facets.ts";
+import { findSessionsWithText, type TextScope } from "./sessions/find-with-text.ts";
 import {
   type ListSessionsInput,
   listSessions,
@@ -270,18 +273,20 @@ export class TenantEngine {
 
   /** Aborts a message that another writer left open, and keeps its text so far. */
   async abortMessage(id: string, reason = "aborted"): Promise<Entry> {
-    await this.engine.store.abortStream(this.tenant, {
-      id: checkKey(id, "entryId"),
-      chunks: null,
-      reason: checkName(reason, "reason"),
-      now: this.engine.now(),
-    });
+    const aborted = { id: checkKey(id, "entryId"), reason: checkName(reason, "reason") };
+    const now = this.engine.now();
+    await this.engine.store.abortStream(this.tenant, { ...aborted, chunks: null, now });
     return this.getEntry(id);
   }
 
   /** The best hits for a query, each with the messages around it. Any text is a valid query. */
   async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
     return searchSessions(this.reading, query, await resolveSearch(this.reading, input));
+  }
+
+  /** The ids of every session that may have a text, in no order; some may not have it. */
+  async findSessionsWithText(run: TextRun, scope: TextScope = {}): Promise<readonly string[]> {
+    return findSessionsWithText(this.reading, run, await resolveSearch(this.reading, scope));
   }
 
   /** Whole memories, best first. */
@@ -315,10 +320,8 @@ export class TenantEngine {
     return listMemories(this.reading, input);
   }
 
-  async deleteMemory(agent: string, name: string): Promise<void> {
-    checkKey(agent, "agent");
-    checkKey(name, "name");
-    await this.engine.store.deleteMemory(this.tenant, agent, name, this.engine.now());
+  deleteMemory(agent: string, name: string): Promise<void> {
+    return deleteMemory(this.engine, agent, name);
   }
 
   getFact(id: string): Promise<Fact> {

@@ -1,7 +1,7 @@
 /**
  * Reads the acts of a session in order: messages, tool calls and their results.
  *
- * Page by page along the active path. Large payloads are read as previews.
+ * Page by page along the active path. Large payloads are read as previews, unless a text is sought.
  */
 
 import { type ToolEffects, toolEffects } from "../compaction/digest/tool-effects.ts";
@@ -11,9 +11,14 @@ import type { Entry } from "../model/entry.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
 import { isOwnTool } from "../search/document/own-tools.ts";
+import type { RunFinder } from "../search/text/text-run.ts";
 
 /** The limit of messages read of one session: the newest. */
 export const MAX_READ_MESSAGES = 5_000;
+/** Messages with their payloads per read: an average page of a coding session has half a megabyte. */
+const WHOLE_PAGE = 100;
+/** Longer outputs without the sought text are cut to lines at both ends of this length. */
+const KEPT_END = 4_096;
 
 export interface Saying {
   readonly type: "said";
@@ -60,29 +65,93 @@ export interface Period {
 export async function readActs(
   tenant: TenantApi,
   sessionId: string,
-  { since = 0, until = Number.POSITIVE_INFINITY }: Period = {},
+  period: Period = {},
 ): Promise<ReadActs> {
   const { total } = await tenant.listMessages(sessionId, { limit: 1, preview: true });
   const start = Math.max(0, total - MAX_READ_MESSAGES);
-  const reader = new ActReader();
-  let messages = 0;
+  const reader = new ActReader(period);
   for (let offset = start; offset < total; offset += MAX_PAGE) {
     const page = await tenant.listMessages(sessionId, { offset, limit: MAX_PAGE, preview: true });
-    for (const entry of page.messages) {
-      if (entry.createdAt < since || entry.createdAt >= until) continue;
-      messages++;
-      reader.add(entry);
-    }
+    reader.add(page.messages);
     if (page.messages.length === 0) break;
   }
-  return { acts: reader.acts, messages, unread: start };
+  return { acts: reader.acts, messages: reader.messages, unread: start };
+}
+
+export interface PathActs {
+  readonly acts: readonly Act[];
+  /** Messages on the path, and those of them that were read. */
+  readonly total: number;
+  readonly read: number;
+}
+
+/** The acts of the active path with their payloads: all, or until the pages so far are enough. */
+export async function readPath(
+  tenant: TenantApi,
+  sessionId: string,
+  period: Period,
+  find: RunFinder,
+  isEnough: (acts: readonly Act[]) => boolean,
+): Promise<PathActs> {
+  const reader = new ActReader(period, find);
+  for (let read = 0; ; ) {
+    const page = await tenant.listMessages(sessionId, { offset: read, limit: WHOLE_PAGE });
+    const { total, messages } = page;
+    reader.add(messages);
+    read += messages.length;
+    const isDone = messages.length < WHOLE_PAGE || isEnough(reader.acts);
+    if (isDone) return { acts: reader.acts, total, read };
+  }
+}
+
+/** The same for all branches, in the order of writing. Indexes count along each branch. */
+export async function readTree(
+  tenant: TenantApi,
+  sessionId: string,
+  period: Period,
+  find: RunFinder,
+): Promise<readonly Act[]> {
+  const reader = new ActReader(period, find);
+  let after: string | undefined;
+  do {
+    const page = await tenant.session(sessionId).listEntries({
+      tree: true,
+      limit: WHOLE_PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    reader.add(page.entries);
+    after = page.next;
+  } while (after !== undefined);
+  return reader.acts;
 }
 
 class ActReader {
   readonly acts: Act[] = [];
+  /** Within the period. */
+  messages = 0;
+  readonly #since: number;
+  readonly #until: number;
+  readonly #find: RunFinder | undefined;
   readonly #open = new Map<string, Call>();
 
-  add({ blocks, role, index, createdAt: at, metadata }: Entry): void {
+  constructor(
+    { since = 0, until = Number.POSITIVE_INFINITY }: Period,
+    find: RunFinder | undefined = undefined,
+  ) {
+    this.#since = since;
+    this.#until = until;
+    this.#find = find;
+  }
+
+  add(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      if (entry.createdAt < this.#since || entry.createdAt >= this.#until) continue;
+      this.messages++;
+      this.#add(entry);
+    }
+  }
+
+  #add({ blocks, role, index, createdAt: at, metadata }: Entry): void {
     if (index === null) return;
     const text = isInjected(metadata) ? "" : textOf(blocks).trim();
     if (text !== "" && (role === "user" || role === "assistant")) {
@@ -91,7 +160,7 @@ class ActReader {
     }
     for (const block of blocks) {
       if (block.type === "tool_use") this.#call(block, index, at);
-      else if (block.type === "tool_result") this.#result(block, index);
+      else if (block.type === "tool_result") this.#result(block, index, at);
     }
   }
 
@@ -106,11 +175,27 @@ class ActReader {
     this.acts.push(call);
   }
 
-  #result({ toolUseId, output, isError }: ToolResultBlock, index: number): void {
-    const call = this.#open.get(toolUseId);
-    if (call === undefined) return;
-    this.#open.delete(toolUseId);
+  #result(block: ToolResultBlock, index: number, at: number): void {
+    const { toolUseId, toolName = "tool", output, isError: failed } = block;
+    if (isOwnTool(toolName)) return;
     const text = typeof output === "string" ? output : textOf(output);
-    call.result = { index, failed: isError, output: text };
+    const result = { index, failed, output: this.#kept(text) };
+    const call = this.#open.get(toolUseId);
+    this.#open.delete(toolUseId);
+    if (call !== undefined) call.result = result;
+    // Its call is before the period, or was not stored.
+    else if (this.#find !== undefined) {
+      const effects = toolEffects(toolName, "");
+      this.acts.push({ type: "call", index, tool: toolName, input: "", effects, at, result });
+    }
+  }
+
+  #kept(output: string): string {
+    if (this.#find === undefined || output.length <= 2 * KEPT_END) return output;
+    if (this.#find(output) !== undefined) return output;
+    // Whole lines, so that no cut makes a word of a part of one.
+    const head = output.slice(0, output.lastIndexOf("\n", KEPT_END) + 1);
+    const from = output.indexOf("\n", output.length - KEPT_END);
+    return `${head}…${from < 0 ? "" : output.slice(from)}`;
   }
 }

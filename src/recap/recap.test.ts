@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bareCommand } from "./bare-command.ts";
 import { isLookup } from "./lookup.ts";
-import { isSameFile, lineWith } from "./subject.ts";
+import { isSameFile, lineWith, seek } from "./subject.ts";
 
 test.each([
   ["ls -la", true],
@@ -45,9 +45,13 @@ test.each([
 });
 
 test("an error matches in any case and spacing, also across lines", () => {
-  expect(lineWith("ok\n  Database  is LOCKED\nend", "database is locked")).toBe(
+  const lineOf = (text: string, error: string) =>
+    lineWith(text, seek({ kind: "error", text: error }, true).find);
+  expect(lineOf("ok\n  Database  is LOCKED\nend", "database is locked")).toBe(
     "  Database  is LOCKED",
   );
-  expect(lineWith("a\nnot assignable\nto type", "not assignable to type")).toBe("not assignable");
-  expect(lineWith("fine", "locked")).toBeUndefined();
+  expect(lineOf("a\nnot assignable\nto type", "not assignable to type")).toBe("not assignable");
+  expect(lineOf("fine", "locked")).toBeUndefined();
+  const long = lineOf(`${"x ".repeat(5_000)}it is locked${" y".repeat(5_000)}`, "is locked");
+  expect([long?.length, long?.includes("it is locked")]).toEqual([1_000, true]);
 });

@@ -2,11 +2,12 @@
 
 import { sessionHeading } from "../api/text/session-heading.ts";
 import { telling } from "../api/text/tool-call-line.ts";
+import { formatCount } from "../model/format-count.ts";
 import { bareCommand } from "./bare-command.ts";
 import { maskedLine } from "./masked-line.ts";
 import type { Call } from "./read-acts.ts";
 import { relativeTo } from "./relative-path.ts";
-import type { TracedSession } from "./trace.ts";
+import type { Trace, TracedSession } from "./trace.ts";
 import type { Clearing, CommandFinding, ErrorFinding, FileFinding, Span } from "./trace-session.ts";
 
 const CALL_CHARACTERS = 140;
@@ -14,7 +15,42 @@ const CALL_CHARACTERS = 140;
 const ERROR_TAGS = /<\/?tool_use_error>/g;
 const LINE_CHARACTERS = 240;
 
-export function showTraced({ session, finding }: TracedSession, now: number): string {
+/** The names of a surface's search, limit and narrowing options. */
+export interface TraceWords {
+  readonly search: string;
+  readonly limit: string;
+  readonly narrow: string;
+}
+
+/** Sentences about what a trace does not show: that nothing has it, or what else may. */
+export function traceNotes(trace: Trace, { search, limit, narrow }: TraceWords): string[] {
+  const { subject, sessions, withinWords, more, unread } = trace;
+  const isNone = sessions.length === 0;
+  return [
+    ...(isNone && unread === 0
+      ? [
+          `No session has this ${subject.kind}. Try a shorter part of it; ${search} also finds mentions.`,
+        ]
+      : []),
+    ...(withinWords && !isNone
+      ? ["No session has it as whole words; these have it within words."]
+      : []),
+    ...(more > 0
+      ? [`${sessionCount(more)} more ${more === 1 ? "has" : "have"} it: ${limit}.`]
+      : []),
+    ...(unread > 0
+      ? [
+          `${isNone ? `No session that was read has this ${subject.kind}, but` : "Also,"} ${sessionCount(unread)} may have it and ${unread === 1 ? "was" : "were"} not read: narrow it with ${narrow}.`,
+        ]
+      : []),
+  ];
+}
+
+function sessionCount(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? "session" : "sessions"}`;
+}
+
+export function showTraced({ session, finding, otherBranch }: TracedSession, now: number): string {
   const project = session.origin.projectPath;
   const lines =
     finding.kind === "file"
@@ -22,7 +58,10 @@ export function showTraced({ session, finding }: TracedSession, now: number): st
       : finding.kind === "command"
         ? showCommand(finding, project)
         : showError(finding, project);
-  return [sessionHeading(session, now), ...lines.map((line) => `  ${line}`)].join("\n");
+  const notes = otherBranch ? ["on a branch other than the active one:"] : [];
+  return [sessionHeading(session, now), ...[...notes, ...lines].map((line) => `  ${line}`)].join(
+    "\n",
+  );
 }
 
 function showFile({ changed, read, commands, lastChange, asked }: FileFinding): string[] {

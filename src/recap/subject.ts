@@ -1,6 +1,7 @@
 /** The subject of a trace, and its matching of calls and results. */
 
 import type { TRACE_SUBJECTS } from "../model/inputs/choices.ts";
+import { type RunFinder, runFinder, type TextRun } from "../search/text/text-run.ts";
 import { bareCommand } from "./bare-command.ts";
 import type { Call } from "./read-acts.ts";
 
@@ -9,12 +10,23 @@ export interface Subject {
   readonly text: string;
 }
 
-/** The last parts of a path that are searched: earlier ones are common to a project's files. */
-const PATH_PARTS = 2;
+/** A subject, and how its text is found. */
+export interface Sought extends Subject {
+  /** Of a file, the name alone: a call may have another part of its path. */
+  readonly run: TextRun;
+  readonly find: RunFinder;
+}
 
-export function searchText({ kind, text }: Subject): string {
-  if (kind !== "file") return text;
-  return pathParts(text).slice(-PATH_PARTS).join("/");
+/** As whole words, where only an error ignores case; or within words, where all do. */
+export function seek({ kind, text }: Subject, wholeWords: boolean): Sought {
+  const name = kind === "file" ? (pathParts(text).at(-1) ?? "") : text;
+  const run: TextRun = {
+    text: name,
+    of: kind === "error" ? "results" : "calls",
+    wholeWords,
+    ignoreCase: kind === "error" || !wholeWords,
+  };
+  return { kind, text, run, find: runFinder(run) };
 }
 
 export type Touch = "changed" | "read" | "command";
@@ -34,7 +46,7 @@ export function isSameFile(a: string, b: string): boolean {
   return short.every((part, i) => part === long[long.length - short.length + i]);
 }
 
-function pathParts(path: string): string[] {
+export function pathParts(path: string): string[] {
   return path.split(/[\\/]+/).filter((part) => part !== "" && part !== ".");
 }
 
@@ -43,12 +55,11 @@ function mentions(command: string, path: string): boolean {
   const at = command.indexOf(path);
   if (at < 0) return false;
   const [before, after] = [command[at - 1] ?? " ", command[at + path.length] ?? " "];
-  return !/[\w.-]/.test(before) && !/[\w-]/.test(after);
+  return !/[\p{L}\p{M}\p{N}_.-]/u.test(before) && !/[\p{L}\p{M}\p{N}_-]/u.test(after);
 }
 
-export function runsCommand({ effects }: Call, command: string): boolean {
-  const wanted = squeeze(command);
-  return effects.commands.some((each) => squeeze(each).includes(wanted));
+export function runsCommand({ effects }: Call, find: RunFinder): boolean {
+  return effects.commands.some((each) => find(each) !== undefined);
 }
 
 export function isSameCommand(a: Call, b: Call): boolean {
@@ -57,17 +68,18 @@ export function isSameCommand(a: Call, b: Call): boolean {
   return b.effects.commands.some((each) => bareCommand(each) === bareCommand(first));
 }
 
-/** The line of `text` with `error`, ignoring case; undefined if none. */
-export function lineWith(text: string, error: string): string | undefined {
-  const wanted = squeeze(error).toLowerCase();
-  const has = (part: string, words: string) => squeeze(part).toLowerCase().includes(words);
-  if (!has(text, wanted)) return undefined;
-  const lines = text.split("\n");
-  // A multi-line error is matched by its first line.
-  const [first = ""] = wanted.split(" ");
-  return lines.find((line) => has(line, wanted)) ?? lines.find((line) => has(line, first));
-}
+/** The limit of a shown line, and its part before the error. */
+const LINE_LENGTH = 1_000;
+const BEFORE_ERROR = 200;
 
-function squeeze(text: string): string {
-  return text.replace(/\s+/g, " ").trim();
+/** The line of `text` where the error begins; undefined if it has none. */
+export function lineWith(text: string, find: RunFinder): string | undefined {
+  const place = find(text);
+  if (place === undefined) return undefined;
+  const start = text.lastIndexOf("\n", place.start) + 1;
+  const end = text.indexOf("\n", place.start);
+  const line = text.slice(start, end < 0 ? undefined : end);
+  if (line.length <= LINE_LENGTH) return line;
+  const from = Math.max(0, place.start - start - BEFORE_ERROR);
+  return line.slice(from, from + LINE_LENGTH);
 }

@@ -1,13 +1,13 @@
 /** One session's findings for a subject, and for an error its fix. */
 
-import { isLookup } from "./lookup.ts";
+import type { RunFinder } from "../search/text/text-run.ts";
 import type { Act, Call } from "./read-acts.ts";
 import {
   isSameCommand,
   isSameFile,
   lineWith,
   runsCommand,
-  type Subject,
+  type Sought,
   touchOf,
 } from "./subject.ts";
 
@@ -44,7 +44,7 @@ export interface ErrorFinding {
   readonly met: Span;
   /** The last line with the error. */
   readonly line: string;
-  /** The last call that met it; null if it was only mentioned. */
+  /** The last call that met it; null if only the user reported it. */
   readonly call: Call | null;
   readonly cleared: Clearing | null;
 }
@@ -75,14 +75,14 @@ export function lastIndexOf(finding: Finding): number | null {
   }
 }
 
-export function findIn(acts: readonly Act[], subject: Subject): Finding | undefined {
-  switch (subject.kind) {
+export function findIn(acts: readonly Act[], sought: Sought): Finding | undefined {
+  switch (sought.kind) {
     case "file":
-      return findFile(acts, subject.text);
+      return findFile(acts, sought.text);
     case "command":
-      return findCommand(acts, subject.text);
+      return findCommand(acts, sought.find);
     case "error":
-      return findError(acts, subject.text);
+      return findError(acts, sought.find);
   }
 }
 
@@ -92,13 +92,15 @@ function findFile(acts: readonly Act[], path: string): FileFinding | undefined {
   const changes = by("changed");
   const [changed, read, commands] = [spanOf(changes), spanOf(by("read")), spanOf(by("command"))];
   if (changed === null && read === null && commands === null) return undefined;
-  const lastChange = changes.at(-1) ?? null;
-  const asked = lastChange === null ? null : askedBefore(acts, lastChange.index);
-  return { kind: "file", changed, read, commands, lastChange, asked };
+  const last = changes.at(-1);
+  if (last === undefined)
+    return { kind: "file", changed, read, commands, lastChange: null, asked: null };
+  const asked = askedBefore(acts, last);
+  return { kind: "file", changed, read, commands, lastChange: briefly(last), asked };
 }
 
-function findCommand(acts: readonly Act[], command: string): CommandFinding | undefined {
-  const runs = callsOf(acts).filter((call) => runsCommand(call, command));
+function findCommand(acts: readonly Act[], find: RunFinder): CommandFinding | undefined {
+  const runs = callsOf(acts).filter((call) => runsCommand(call, find));
   const [span, lastRun] = [spanOf(runs), runs.at(-1)];
   if (span === null || lastRun === undefined) return undefined;
   const failed = runs.filter(({ result }) => result?.failed === true);
@@ -107,20 +109,19 @@ function findCommand(acts: readonly Act[], command: string): CommandFinding | un
     kind: "command",
     runs: span,
     failures: spanOf(failed),
-    lastRun,
+    lastRun: briefly(lastRun),
     cleared:
       last === undefined
         ? null
-        : clearingOf(acts, last, (call) => runsCommand(call, command) && worked(call)),
+        : clearingOf(acts, last, (call) => runsCommand(call, find) && worked(call)),
   };
 }
 
-function findError(acts: readonly Act[], error: string): ErrorFinding | undefined {
+function findError(acts: readonly Act[], find: RunFinder): ErrorFinding | undefined {
   const met = acts.flatMap((act) => {
-    // A search for an error is not an error.
-    if (act.type === "call" && isQuoted(act, error)) return [];
+    if (act.type === "call" ? isQuoted(act, find) : act.role !== "user") return [];
     const text = act.type === "call" ? (act.result?.output ?? "") : act.text;
-    const line = lineWith(text, error);
+    const line = lineWith(text, find);
     return line === undefined ? [] : [{ act, line }];
   });
   const inResults = met.filter(({ act }) => act.type === "call");
@@ -132,23 +133,21 @@ function findError(acts: readonly Act[], error: string): ErrorFinding | undefine
   const isCleared = (next: Call) =>
     call !== null &&
     worked(next) &&
-    lineWith(next.result?.output ?? "", error) === undefined &&
+    find(next.result?.output ?? "") === undefined &&
     (isSameCommand(call, next) || isSameEdit(call, next));
   return {
     kind: "error",
     met: span,
     line: last.line,
-    call,
+    call: call === null ? null : briefly(call),
     cleared: clearingOf(acts, last.act, isCleared),
   };
 }
 
-/** Reading a file or searching for the text shows the error without meeting it. */
-function isQuoted({ effects, input, result }: Call, error: string): boolean {
+/** A file that is read, or a search for the text, shows the error without meeting it. */
+function isQuoted({ effects, input, result }: Call, find: RunFinder): boolean {
   if (result?.failed === true) return false;
-  const { commands, read } = effects;
-  const looks = read.length > 0 || (commands.length > 0 && commands.every(isLookup));
-  return looks || lineWith(input, error) !== undefined;
+  return effects.read.length > 0 || find(input) !== undefined;
 }
 
 function isSameEdit(a: Call, b: Call): boolean {
@@ -176,23 +175,43 @@ function clearingOf(
   const edits = callsOf(between).filter((call) => call.effects.changed.length > 0 && worked(call));
   const said = between.find((act) => act.type === "said" && act.role === "assistant");
   const answer =
-    success === null && said?.type === "said" ? { index: said.index, text: said.text } : null;
+    success === null && said?.type === "said"
+      ? { index: said.index, text: brief(said.text) }
+      : null;
   if (success === null && edits.length === 0 && answer === null) return null;
   // Those right before the success fixed it; without one, those right after the error may have.
   const near = success === null ? edits.slice(0, MAX_EDITS) : edits.slice(-MAX_EDITS);
-  return { edits: near, success, answer };
+  return { edits: near.map(briefly), success: success && briefly(success), answer };
+}
+
+/** The limit of each text of a finding, in UTF-16 units: an answer has up to 140 calls. */
+const MAX_TEXT = 4_096;
+
+/** The head and the last part of a long text. */
+function brief(text: string): string {
+  if (text.length <= MAX_TEXT) return text;
+  return `${text.slice(0, MAX_TEXT / 2)}…${text.slice(-MAX_TEXT / 2)}`.toWellFormed();
+}
+
+function briefly(call: Call): Call {
+  const { input, effects, result } = call;
+  return {
+    ...call,
+    input: brief(input),
+    effects: { ...effects, commands: effects.commands.map(brief) },
+    ...(result === undefined ? {} : { result: { ...result, output: brief(result.output) } }),
+  };
 }
 
 function worked({ result }: Call): boolean {
   return result?.failed === false;
 }
 
-function askedBefore(acts: readonly Act[], index: number): string | null {
-  const said = acts.filter(
-    (act) => act.type === "said" && act.role === "user" && act.index < index,
-  );
-  const last = said.at(-1);
-  return last?.type === "said" ? last.text : null;
+function askedBefore(acts: readonly Act[], call: Call): string | null {
+  const last = acts
+    .slice(0, acts.indexOf(call))
+    .findLast((act) => act.type === "said" && act.role === "user");
+  return last?.type === "said" ? brief(last.text) : null;
 }
 
 function callsOf(acts: readonly Act[]): readonly Call[] {

@@ -1,22 +1,21 @@
 /**
  * Finds the sessions that touched a file, ran a command or met an error, and the error's fix.
  *
- * Search finds candidate sessions; their tool calls are read to confirm, since a mention is not a
- * change.
+ * Complete: the index names every session that may have the text, and the tool calls of each are
+ * read to confirm, since a mention is not a change.
  */
 
-import { isMachineMade } from "../api/session.ts";
 import { checkHits, checkPeriod, type Period } from "../engine/check.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { SearchInput } from "../engine/search.ts";
+import type { TextScope } from "../engine/sessions/find-with-text.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
-import { MAX_HITS } from "../model/limits.ts";
 import type { Session } from "../model/session.ts";
-import { foundSession } from "./found-session.ts";
-import { readActs } from "./read-acts.ts";
-import { type Subject, searchText } from "./subject.ts";
+import { foundSession, unlessDeleted } from "./found-session.ts";
+import { type Act, readPath, readTree } from "./read-acts.ts";
+import { pathParts, type Sought, type Subject, seek } from "./subject.ts";
 import { type Finding, findIn } from "./trace-session.ts";
 
 export interface TraceInput
@@ -39,50 +38,57 @@ export interface TraceInput
 export interface TracedSession {
   readonly session: Session;
   readonly finding: Finding;
+  /** True: only branches other than the active one have it; indexes count along each. */
+  readonly otherBranch: boolean;
 }
 
 export interface Trace {
   readonly subject: Subject;
+  /** True: no session has the text as whole words, so it was sought within words, in any case. */
+  readonly withinWords: boolean;
   /** The newest first. */
   readonly sessions: readonly TracedSession[];
-  /** Found but unread sessions: there may be more. */
+  /** The number of further sessions that have it, beyond the limit. */
+  readonly more: number;
+  /** The number of older sessions that may have it and were not read; 0: the trace is complete. */
   readonly unread: number;
 }
 
+export interface TraceOptions {
+  /** Called before each session is read. */
+  readonly onProgress?: (read: number, total: number) => void;
+}
+
 export const DEFAULT_TRACED_SESSIONS = 5;
-/** The newest sessions are searched separately, because search ranks by relevance. */
-const RECENT_MS: number = 30 * 24 * 60 * 60 * 1_000;
-/** The limit of messages read for one trace. */
-const MAX_MESSAGES = 20_000;
+/** Read for one trace: about ten seconds, in pages of a few milliseconds. Then no further session is. */
+const MAX_MESSAGES = 200_000;
+
+/** A tenant of a server traces there, in one request. */
+type Tracing = TenantApi & { traceWork?(input: TraceInput): Promise<Trace> };
 
 export async function traceWork(
-  tenant: TenantApi,
+  tenant: Tracing,
   input: TraceInput,
-  now: number = Date.now(),
+  options: TraceOptions = {},
 ): Promise<Trace> {
-  const {
-    file,
-    command,
-    error,
-    limit: given,
-    ...filter
-  } = checkFields(input, "options", INPUTS.traceWork);
-  const limit = checkHits(given, "limit", DEFAULT_TRACED_SESSIONS);
+  if (tenant.traceWork !== undefined) return tenant.traceWork(input);
+  const { file, command, error, limit, ...scope } = checkFields(input, "options", INPUTS.traceWork);
+  const task = {
+    tenant,
+    scope,
+    period: checkPeriod(scope),
+    limit: checkHits(limit, "limit", DEFAULT_TRACED_SESSIONS),
+    ...options,
+  };
   const subject = toSubject(file, command, error);
-  const period = checkPeriod(filter);
-  const found = await findSessions(tenant, subject, filter, period, now);
-  const sessions: TracedSession[] = [];
-  let [read, messages] = [0, 0];
-  for (const session of found) {
-    if (sessions.length >= limit || messages > MAX_MESSAGES) break;
-    read++;
-    const { acts, messages: count } = await readActs(tenant, session.id, period);
-    messages += count;
-    const finding = findIn(acts, subject);
-    if (finding !== undefined) sessions.push({ session, finding });
-  }
-  return { subject, sessions, unread: found.length - read };
+  const found = await traceAs(seek(subject, true), task);
+  const isWhole =
+    found.sessions.length > 0 || subject.kind === "file" || !HAS_WORD.test(subject.text);
+  if (isWhole) return { subject, withinWords: false, ...found };
+  return { subject, withinWords: true, ...(await traceAs(seek(subject, false), task)) };
 }
+
+const HAS_WORD = /[\p{L}\p{N}]/u;
 
 function toSubject(
   file: string | undefined,
@@ -91,7 +97,8 @@ function toSubject(
 ): Subject {
   const given = Object.entries({ file, command, error }).filter(([, text]) => text !== undefined);
   const [[kind, text] = ["", ""]] = given;
-  if (given.length === 1 && text !== undefined && text.trim() !== "") {
+  const isNamed = kind === "file" ? pathParts(text ?? "").length > 0 : text?.trim() !== "";
+  if (given.length === 1 && text !== undefined && isNamed) {
     return { kind: kind as Subject["kind"], text: text.trim() };
   }
   throw new BackscrollError("invalid_input", "name one of file, command and error", {
@@ -99,35 +106,67 @@ function toSubject(
   });
 }
 
+interface TraceTask extends TraceOptions {
+  readonly tenant: TenantApi;
+  readonly scope: TextScope;
+  readonly period: Period;
+  readonly limit: number;
+}
+
+async function traceAs(
+  sought: Sought,
+  task: TraceTask,
+): Promise<Pick<Trace, "sessions" | "more" | "unread">> {
+  const candidates = await findCandidates(sought, task);
+  const sessions: TracedSession[] = [];
+  let [read, messages, more] = [0, 0, 0];
+  for (const session of candidates) {
+    if (messages >= MAX_MESSAGES) break;
+    task.onProgress?.(read, candidates.length);
+    read++;
+    const isShown = sessions.length < task.limit;
+    const found = await unlessDeleted(() => traceSession(session, sought, isShown, task));
+    messages += found?.read ?? 0;
+    if (found?.traced === undefined) continue;
+    if (isShown) sessions.push(found.traced);
+    else more++;
+  }
+  return { sessions, more, unread: candidates.length - read };
+}
+
 /** By last interaction, newest first. */
-async function findSessions(
-  tenant: TenantApi,
-  subject: Subject,
-  filter: SearchInput,
-  { since, until }: Period,
-  now: number,
+async function findCandidates(
+  { run }: Sought,
+  { tenant, scope }: TraceTask,
 ): Promise<readonly Session[]> {
-  const query = searchText(subject);
-  const find = async (from: number | undefined) => {
-    const { hits } = await tenant.searchSessions(query, {
-      ...filter,
-      ...(from === undefined ? {} : { since: from }),
-      match: "words",
-      limit: MAX_HITS,
-      contextBefore: 0,
-      contextAfter: 0,
-    });
-    return hits.map(({ sessionId }) => sessionId);
-  };
-  const recent = Math.max(now - RECENT_MS, since ?? 0);
-  const isOver = (until ?? Number.POSITIVE_INFINITY) <= recent;
-  const ids = new Set([...(isOver ? [] : await find(recent)), ...(await find(since))]);
+  const ids = (await tenant.findSessionsWithText?.(run, scope)) ?? [];
   const sessions: Session[] = [];
   for (const id of ids) {
     const session = await foundSession(tenant, id);
     if (session !== undefined) sessions.push(session);
   }
-  return sessions
-    .filter((session) => !isMachineMade(session))
-    .sort((a, b) => b.lastInteractionAt - a.lastInteractionAt);
+  return sessions.sort(
+    (a, b) => b.lastInteractionAt - a.lastInteractionAt || (a.id < b.id ? -1 : 1),
+  );
+}
+
+/** A session that is only counted is read up to the first finding. */
+async function traceSession(
+  session: Session,
+  sought: Sought,
+  isShown: boolean,
+  { tenant, period }: TraceTask,
+): Promise<{ readonly traced: TracedSession | undefined; readonly read: number }> {
+  const { id, messageCount } = session;
+  const { kind, find } = sought;
+  // A call that touched a file may turn out to have failed.
+  const isEnough = (acts: readonly Act[]) =>
+    !isShown && kind !== "file" && findIn(acts, sought) !== undefined;
+  const { acts, total, read } = await readPath(tenant, id, period, find, isEnough);
+  const finding = findIn(acts, sought);
+  if (finding !== undefined) return { traced: { session, finding, otherBranch: false }, read };
+  if (total >= messageCount) return { traced: undefined, read };
+  const other = findIn(await readTree(tenant, id, period, find), sought);
+  const traced = other && { session, finding: other, otherBranch: true };
+  return { traced, read: read + messageCount };
 }

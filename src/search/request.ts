@@ -7,6 +7,7 @@ import type { SessionCondition } from "./port.ts";
 import type { QueryMatch } from "./query/parse-query.ts";
 import type { RankingProfile } from "./score/profile.ts";
 import type { ScoreParts } from "./score/rank.ts";
+import type { TextRun } from "./text/text-run.ts";
 import type { PieceInfo, VectorIndex } from "./vectors/vector-port.ts";
 
 /** Plain data, because it may cross a thread. Every number is already within its limits. */
@@ -194,6 +195,30 @@ export interface PiecesAnswer {
   readonly unreadable: readonly number[];
 }
 
+/** Asks for the sessions that may have a text: see `text/find-sessions.ts`. */
+export interface TextRequest {
+  readonly run: TextRun;
+  readonly scope: SessionCondition;
+  /** The first and last millisecond, inclusive, of the messages. */
+  readonly since?: number;
+  readonly until?: number;
+  /** `next` of the previous answer. */
+  readonly after?: TextPlace;
+}
+
+/** A position of the feed, maybe within a segment; or, of all sessions, the next one's number. */
+export type TextPlace =
+  | { readonly position: number; readonly segment?: number; readonly document?: number }
+  | { readonly session: number };
+
+export interface TextSessions {
+  /** Their ids; several answers may have the same. */
+  readonly sessions: readonly string[];
+  /** Absent: these were the last. */
+  readonly next?: TextPlace;
+  readonly unreadable: readonly number[];
+}
+
 /** A read of the index, and its answer. */
-export type IndexRequest = SearchRequest | NoteSearchRequest | PiecesRequest;
-export type IndexAnswer = SearchAnswer | NoteSearchAnswer | PiecesAnswer;
+export type IndexRequest = SearchRequest | NoteSearchRequest | PiecesRequest | TextRequest;
+export type IndexAnswer = SearchAnswer | NoteSearchAnswer | PiecesAnswer | TextSessions;

@@ -24,6 +24,8 @@ import type {
   PiecesRequest,
   SearchAnswer,
   SearchRequest,
+  TextRequest,
+  TextSessions,
 } from "../search/request.ts";
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
 import type { EraseRequest, EraseResult, RetentionDue } from "./erase-records.ts";
@@ -326,6 +328,8 @@ export interface StoreIndex {
   search(tenant: string, request: SearchRequest, signal?: AbortSignal): Promise<SearchAnswer>;
   /** The same for memories and facts: gives their keys. */
   searchNotes(tenant: string, request: NoteSearchRequest): Promise<NoteSearchAnswer>;
+  /** The sessions that may have a text, all of them over several calls, each in one snapshot. */
+  findSessionsWithText(tenant: string, request: TextRequest): Promise<TextSessions>;
   /** The pieces to embed after a position of the feed, with secrets masked. */
   readPieces(tenant: string, request: PiecesRequest): Promise<PiecesAnswer>;
   /**

@@ -23,6 +23,7 @@ type OwnNames =
   | "records"
   | "shares"
   | "sessionSizes"
+  | "findSessionsWithText"
   | "noteAct"
   | "textModel"
   | "resolveSessionId";
@@ -31,6 +32,8 @@ export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, 
   createSession(input: CreateSessionInput): Promise<SessionApi>;
   ensureSession(input: EnsureSessionInput): Promise<SessionApi>;
   getSession(id: string): Promise<SessionApi>;
+  /** Absent on a remote tenant: its server traces. */
+  findSessionsWithText?: TenantEngine["findSessionsWithText"];
   session(id: string): SessionApi;
   readonly routes: RoutesApi;
   readonly originals: OriginalsApi;

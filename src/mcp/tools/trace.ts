@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
-import { DEFAULT_MCP_HIT_TOKENS, MAX_QUERY_BYTES } from "../../model/limits.ts";
-import { showTraced } from "../../recap/show-trace.ts";
+import { DEFAULT_MCP_HIT_TOKENS, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { showTraced, traceNotes } from "../../recap/show-trace.ts";
 import { DEFAULT_TRACED_SESSIONS, type Trace, traceWork } from "../../recap/trace.ts";
 import { lastIndexOf } from "../../recap/trace-session.ts";
 import { fitSessions } from "../fit-sessions.ts";
@@ -39,30 +39,34 @@ export const trace: Tool = defineTool({
   output: z.object({
     about: ABOUT,
     sessions: z.array(TRACED_VIEW),
-    unread_sessions: z.number().int().describe("Sessions that may match and were not read."),
+    within_words: z.boolean().describe("No session has the text as whole words."),
+    more_sessions: z.number().int().describe("Further sessions that have it."),
+    unread_sessions: z
+      .number()
+      .int()
+      .describe("Older sessions that may have it and were not read; 0: complete."),
     truncated: TRUNCATED,
   }),
   maxTokens: DEFAULT_MCP_HIT_TOKENS,
   counts: "limit",
   cuts: [512, 160],
   run: async (host, input) => {
-    const { sessions, unread } = await read(host, input);
+    const { sessions, withinWords, more, unread } = await read(host, input);
     return {
       about: ABOUT_RECALLED,
       sessions: sessions.map(toTracedView),
+      within_words: withinWords,
+      more_sessions: more,
       unread_sessions: unread,
       truncated: null,
     };
   },
   show: async (host, input, maxBytes) => {
-    const { subject, sessions, unread } = await read(host, input);
-    if (sessions.length === 0) {
-      const none = `No session has this ${subject.kind}. Try a shorter part of it; search_sessions also finds mentions.`;
-      return [none, ...(await ownNotes(host))].join(" ");
-    }
+    const found = await read(host, input);
+    const { sessions } = found;
+    const notes = [...traceNotes(found, WORDS), ...(await ownNotes(host))];
+    if (sessions.length === 0) return notes.join(" ");
     const now = nowOf(host);
-    const older = unread > 0 ? ["Older sessions may have it, too: raise limit."] : [];
-    const notes = [...older, ...(await ownNotes(host))];
     return fitSessions(
       sessions.map((each) => ({
         text: showTraced(each, now),
@@ -74,6 +78,12 @@ export const trace: Tool = defineTool({
     );
   },
 });
+
+const WORDS = {
+  search: "search_sessions",
+  limit: `limit, at most ${MAX_HITS}, shows more`,
+  narrow: "since, project or agent",
+};
 
 async function ownNotes(host: McpHost): Promise<readonly string[]> {
   return (await findOwnSessions(host)).ids.length > 0 ? ["Your own session is left out."] : [];
@@ -91,5 +101,5 @@ async function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Trace>
     ...(command === undefined ? {} : { command }),
     ...(error === undefined ? {} : { error }),
   };
-  return traceWork(host.tenant, found, now);
+  return traceWork(host.tenant, found);
 }

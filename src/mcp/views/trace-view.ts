@@ -30,6 +30,7 @@ export interface TracedView {
   readonly session_id: string;
   readonly short_id: string;
   readonly title: string;
+  readonly other_branch: boolean;
   readonly kind: (typeof TRACE_SUBJECTS)[number];
   readonly changed: Span | null;
   readonly read: Span | null;
@@ -51,6 +52,7 @@ export const TRACED_VIEW: z.ZodType<TracedView> = z.object({
   session_id: z.string(),
   short_id: z.string(),
   title: z.string(),
+  other_branch: z.boolean().describe("Only a branch other than the active one has it."),
   kind: z.enum(TRACE_SUBJECTS),
   changed: SPAN.nullable(),
   read: SPAN.nullable(),
@@ -70,12 +72,13 @@ export const TRACED_VIEW: z.ZodType<TracedView> = z.object({
     .nullable(),
 });
 
-export function toTracedView({ session, finding }: TracedSession): TracedView {
+export function toTracedView({ session, finding, otherBranch }: TracedSession): TracedView {
   const { line, call, asked, cleared, ...spans } = toWireFinding(finding);
   return {
     session_id: session.id,
     short_id: session.shortId,
     title: maskText(session.title),
+    other_branch: otherBranch,
     ...spans,
     line: maskOrNull(line),
     call: toCallView(call),

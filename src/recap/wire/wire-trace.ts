@@ -46,29 +46,37 @@ export interface WireFinding {
 
 export interface WireTrace {
   readonly subject: Subject;
-  readonly sessions: readonly { readonly session: WireSession; readonly finding: WireFinding }[];
+  readonly within_words: boolean;
+  readonly sessions: readonly {
+    readonly session: WireSession;
+    readonly finding: WireFinding;
+    readonly other_branch: boolean;
+  }[];
+  readonly more: number;
   readonly unread: number;
 }
 
-export function toWireTrace({ subject, sessions, unread }: Trace): WireTrace {
+export function toWireTrace({ withinWords, sessions, ...rest }: Trace): WireTrace {
   return {
-    subject,
-    sessions: sessions.map(({ session, finding }) => ({
+    ...rest,
+    within_words: withinWords,
+    sessions: sessions.map(({ session, finding, otherBranch }) => ({
       session: toWireSession(session),
       finding: toWireFinding(finding),
+      other_branch: otherBranch,
     })),
-    unread,
   };
 }
 
-export function fromWireTrace({ subject, sessions, unread }: WireTrace): Trace {
+export function fromWireTrace({ within_words, sessions, ...rest }: WireTrace): Trace {
   return {
-    subject,
-    sessions: sessions.map(({ session, finding }) => ({
+    ...rest,
+    withinWords: within_words,
+    sessions: sessions.map(({ session, finding, other_branch }) => ({
       session: fromWireSession(session),
       finding: fromWireFinding(finding),
+      otherBranch: other_branch,
     })),
-    unread,
   };
 }
 

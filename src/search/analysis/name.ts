@@ -1,6 +1,15 @@
 /** Names and paths: splits identifiers, file names, addresses, versions and hashes. */
 
-import { DIGIT, JOINER, LOWER, SLASH, UPPER } from "./character.ts";
+import {
+  APOSTROPHE,
+  ASCII_CLASSES,
+  DIGIT,
+  JOINER,
+  LOWER,
+  SEPARATOR,
+  SLASH,
+  UPPER,
+} from "./character.ts";
 import { dateAt } from "./date.ts";
 
 /**
@@ -169,6 +178,18 @@ function endOfData(text: string, classes: Uint8Array, from: number): number {
     i++;
   }
   return i - from > MAX_RUN_LENGTH ? i : from;
+}
+
+/** False: no run of `text` is data. Runs of other characters than names have may count, too. */
+export function mayHaveData(text: string): boolean {
+  let start = 0;
+  for (let i = 0; i < text.length; i++) {
+    const kind = ASCII_CLASSES[text.charCodeAt(i)];
+    const isEnd = kind === APOSTROPHE || (kind === SEPARATOR && !"+=".includes(text[i] as string));
+    if (isEnd) start = i + 1;
+    else if (i - start >= MAX_RUN_LENGTH) return true;
+  }
+  return false;
 }
 
 /** Whether a name or a part of one is trivial by itself: the `1` of `worker1`. */

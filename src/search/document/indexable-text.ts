@@ -5,8 +5,9 @@ import { type Entry, kindRules } from "../../model/entry.ts";
 import type { ToolIndexing } from "../../model/inputs/choices.ts";
 import { LONGEST_SECRET } from "../../secrets/longest-secret.ts";
 import { redact } from "../../secrets/redact.ts";
+import { mayHaveData } from "../analysis/name.ts";
 import { isInjected, withoutInjected } from "./injected.ts";
-import { inputText, outputParts, outputTexts } from "./tool-text.ts";
+import { endsOf, inputText, isLongOutput, outputTexts } from "./tool-text.ts";
 
 /**
  * Limits of the indexed text per block and per message, in UTF-8 bytes. The rest is readable, not
@@ -37,6 +38,10 @@ export interface IndexableText {
   /** Tool outputs, in the same form. */
   readonly outputs: readonly string[];
   readonly roleClass: RoleClass;
+  /** Injected text of tool outputs, redacted: a search does not find it, but a trace does. */
+  readonly hidden: readonly string[];
+  /** Whether another part of it is left out, masked, or one long term. */
+  readonly isCut: boolean;
 }
 
 /** The fields of an entry that determine its text. */
@@ -49,20 +54,36 @@ export function indexableText(
 ): IndexableText {
   const roleClass = roleClassOf(entry);
   const out = !kindRules(entry.kind).indexed || entry.status !== "committed";
-  if (out || isInjected(entry.metadata)) return { parts: [], outputs: [], roleClass };
-
+  if (out || isInjected(entry.metadata)) {
+    const isCut = !out && entry.blocks.some(isTool);
+    return { parts: [], outputs: [], roleClass, hidden: [], isCut };
+  }
   const tools = options.tools ?? DEFAULT_TOOL_INDEXING;
   const texts = entry.blocks.flatMap((block) => textsOf(block, tools));
   // An agent's own text keeps markers: it may write about them.
-  const said = entry.role === "assistant" ? texts : texts.map(withoutInjected);
-  const outputs = tools === "all" ? entry.blocks.flatMap(outputsOf) : [];
-  return { parts: bounded(said), outputs: withinMessage(outputs), roleClass };
+  const said = entry.role === "assistant" ? texts : texts.map((text) => withoutInjected(text));
+  const given = tools === "all" ? entry.blocks.flatMap(outputsOf) : [];
+  const [parts, outputs] = [bounded(said), withinMessage(given.flatMap(endsOf))];
+  const removed: string[] = [];
+  const rest = given.map((text) => (isLongOutput(text) ? text : withoutInjected(text, removed)));
+  const hidden = bounded(removed);
+  // A user's only text counts without injected parts everywhere.
+  const all = texts.length === 1 ? said : texts;
+  const isCut = isOther(parts, all) || isOther(outputs, rest) || isOther(hidden, removed);
+  return { parts, outputs, roleClass, hidden, isCut };
+}
+
+/** Whether the indexed texts differ from the given ones, blank ones aside. */
+function isOther(indexed: readonly string[], texts: readonly string[]): boolean {
+  const all = texts.filter((text) => text.trim() !== "");
+  return (
+    indexed.length < all.length || indexed.some((text, i) => text !== all[i] || mayHaveData(text))
+  );
 }
 
 /** By all of its blocks. */
 export function roleClassOf({ role, blocks }: Pick<IndexableEntry, "role" | "blocks">): RoleClass {
   const said = blocks.filter(({ type }) => type !== "thinking");
-  const isTool = ({ type }: Block) => type === "tool_use" || type === "tool_result";
   if (said.length > 0 && said.every(isTool)) return "tool";
   if (role === "assistant" && said.some(isTool)) return "acting";
   return role ?? "system";
@@ -93,7 +114,11 @@ function textsOf(block: Block, tools: ToolIndexing): string[] {
 }
 
 function outputsOf(block: Block): string[] {
-  return block.type === "tool_result" ? outputParts(block) : [];
+  return block.type === "tool_result" ? outputTexts(block) : [];
+}
+
+function isTool({ type }: Block): boolean {
+  return type === "tool_use" || type === "tool_result";
 }
 
 /** Parts up to the limit of one message. */

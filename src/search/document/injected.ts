@@ -70,12 +70,18 @@ const INJECTED_OPENINGS: readonly string[] = [
   "Rules:\n- Copy paths, commands, names in code",
 ];
 
-/** `text` without injected parts. */
-export function withoutInjected(text: string): string {
-  if (INJECTED_OPENINGS.some((opening) => text.trimStart().startsWith(opening))) return "";
+/** `text` without injected parts, which are added to `removed`. */
+export function withoutInjected(text: string, removed: string[] = []): string {
+  if (INJECTED_OPENINGS.some((opening) => text.trimStart().startsWith(opening))) {
+    removed.push(text);
+    return "";
+  }
   if (!text.includes("<")) return text;
-  const bare = INJECTED_ELEMENTS.reduce(withoutElement, text);
-  return bare.replace(WRAPPERS, " ");
+  const bare = INJECTED_ELEMENTS.reduce((rest, name) => withoutElement(rest, name, removed), text);
+  return bare.replace(WRAPPERS, (tag) => {
+    removed.push(tag);
+    return " ";
+  });
 }
 
 /**
@@ -91,7 +97,7 @@ export function opensInjected(text: string): boolean {
 }
 
 /** An unclosed tag is ordinary text. */
-function withoutElement(text: string, name: string): string {
+function withoutElement(text: string, name: string, removed: string[]): string {
   const [open, close] = [`<${name}>`, `</${name.split(" ")[0]}>`];
   let kept = "";
   let at = 0;
@@ -101,5 +107,6 @@ function withoutElement(text: string, name: string): string {
     if (end < 0) return at === 0 ? text : kept + text.slice(at);
     kept += `${text.slice(at, start)} `;
     at = end + close.length;
+    removed.push(text.slice(start, at));
   }
 }

@@ -19,7 +19,7 @@ import { isOwnTool } from "./own-tools.ts";
 export const OUTPUT_END: number = 16 * 1024;
 
 /** Longer arguments are indexed as raw text. */
-const MAX_PARSED_INPUT: number = 64 * 1024;
+export const MAX_PARSED_INPUT: number = 64 * 1024;
 
 /**
  * The values of a call's arguments, a line each, without parameter names and JSON escapes, which
@@ -49,20 +49,20 @@ function addValues(value: unknown, into: string[]): void {
   }
 }
 
-/** Both ends of a tool's output, with secrets masked; empty for our own tools. */
-export function outputParts(block: ToolResultBlock): string[] {
-  if (block.toolName !== undefined && isOwnTool(block.toolName)) return [];
-  return outputTexts(block).flatMap(endsOf);
-}
-
-export function outputTexts({ output }: ToolResultBlock): string[] {
+/** The texts of a tool's output; none for our own tools. */
+export function outputTexts({ output, toolName }: ToolResultBlock): string[] {
+  if (toolName !== undefined && isOwnTool(toolName)) return [];
   if (typeof output === "string") return [output];
   return output.flatMap((block: Block) => (block.type === "text" ? [textOf([block])] : []));
 }
 
-/** The head and tail of a long text; all of a short one. */
+export function isLongOutput(text: string): boolean {
+  return text.length > 2 * OUTPUT_END;
+}
+
+/** Both ends of a long output, all of a short one, with secrets masked. */
 export function endsOf(text: string): string[] {
-  if (text.length <= 2 * OUTPUT_END) return [masked(text)];
+  if (!isLongOutput(text)) return [masked(text)];
   // A private key's header may precede the kept tail.
   const whole = text.includes("PRIVATE KEY") ? redact(text).text : text;
   const head = masked(whole.slice(0, OUTPUT_END + LONGEST_SECRET)).slice(0, OUTPUT_END);

@@ -17,16 +17,19 @@ import { INJECTED_METADATA } from "../document/injected.ts";
 import type { FeedEntry, FeedFact, FeedMemory, FeedSession } from "../port.ts";
 import { ROLES } from "./layout.ts";
 import type { MemoryIndex, Words } from "./memory-index.ts";
-import { actorTerm, MACHINE_MADE, toolTerm } from "./special-terms.ts";
+import { actorTerm, hiddenTerm, IS_CUT, MACHINE_MADE, toolTerm } from "./special-terms.ts";
 
 export interface IndexingOptions {
   readonly language: Language;
   readonly tools: ToolIndexing;
 }
 
+/** Incremented with every change that gives some message other terms, or makes it a document. */
+const DOCUMENT_NUMBER = 2;
+
 /** The version of analysis and document selection: a segment of another version is rebuilt. */
 export function indexVersion({ language, tools }: IndexingOptions): string {
-  return `${analyzerVersion(language)}/${tools}`;
+  return `${analyzerVersion(language)}/${tools}/${DOCUMENT_NUMBER}`;
 }
 
 /** The position gap between two parts of a message, so that no phrase spans them. */
@@ -36,15 +39,19 @@ export function addEntry(index: MemoryIndex, entry: FeedEntry, options: Indexing
   const { kind, role, status, blocks } = entry;
   const metadata = decidingMetadata(entry.metadata);
   const text = indexableText({ kind, role, status, blocks, metadata }, options);
-  const { parts, outputs, roleClass } = text;
-  if (parts.length + outputs.length === 0) return false;
+  const { parts, outputs, roleClass, hidden, isCut } = text;
+  const isMarked = isCut || hidden.length > 0;
+  if (parts.length + outputs.length === 0 && !isMarked) return false;
   const { session, sequence, chain, depth, createdAt: time } = entry;
   const place = { session, sequence, chain, depth, time, role: ROLES.indexOf(roleClass) };
   return index.addMessage(
     place,
     wordsOfParts(parts, options),
     wordsOfParts(outputs, options),
-    (into) => {
+    (into, hasWords) => {
+      for (const term of hiddenTerms(hidden, options.language)) into.term(term, 0);
+      if (isCut) into.term(IS_CUT, 0);
+      if (!hasWords) return isMarked;
       if (entry.actor !== null) {
         for (const term of actorTerms(entry.actor, options.language)) into.term(term, 0);
       }
@@ -52,8 +59,15 @@ export function addEntry(index: MemoryIndex, entry: FeedEntry, options: Indexing
         const name = block.type === "tool_use" ? block.name : toolNameOf(block);
         if (name !== undefined) into.term(toolTerm(name), 0);
       }
+      return true;
     },
   );
+}
+
+function hiddenTerms(texts: readonly string[], language: Language): ReadonlySet<string> {
+  const terms = new Set<string>();
+  for (const text of texts) analyze(text, 0, language, (term) => terms.add(hiddenTerm(term)));
+  return terms;
 }
 
 function wordsOfParts(parts: readonly string[], { language }: IndexingOptions): Words {

@@ -99,14 +99,14 @@ export class MemoryIndex implements Source {
   }
 
   /**
-   * A message without words is not a document. Gives whether it has any. `marks` adds special terms
-   * about the message, which do not count for its length.
+   * `marks` adds special terms about the message, which do not count for its length, and tells
+   * whether it is a document: without words it usually is not. Gives whether it is.
    */
   addMessage(
     place: MessagePlace,
     words: Words,
     outputWords: Words = () => 0,
-    marks: (into: WordSink) => void = () => {},
+    marks: (into: WordSink, hasWords: boolean) => boolean = (_into, hasWords) => hasWords,
   ): boolean {
     const document = this.#messages.length;
     const { message: field, output: outputs } = this.fields;
@@ -114,8 +114,7 @@ export class MemoryIndex implements Source {
     const length = Math.min(words(field), MAX_LENGTH);
     outputs.begin(document);
     const output = Math.min(outputWords(outputs), MAX_LENGTH);
-    if (length + output === 0) return false;
-    marks(field);
+    if (!marks(field, length + output > 0)) return false;
     const { session, sequence, chain, depth, time, role } = place;
     this.#messages.push({ session, sequence, chain, depth, time, role, length, output });
     const slots = this.#slots.get(place.session);

@@ -12,6 +12,14 @@ export function actorTerm(term: string): string {
 /** Marks a machine-made session. */
 export const MACHINE_MADE = "is:machine-made";
 
+/** Marks a message that is not wholly indexed: words may be missing here that its text has. */
+export const IS_CUT = "~:cut";
+
+/** A word of injected text that is indexed for traces alone; `term` is the analysed form. */
+export function hiddenTerm(term: string): string {
+  return `~${term}`;
+}
+
 /** The tool that a message calls, or whose result it has. */
 export function toolTerm(name: string): string {
   return `tool:${name.normalize("NFKC").toLowerCase()}`;

@@ -67,9 +67,17 @@ const kind = z.enum(TRACE_SUBJECTS);
 export const trace: z.ZodType<WireTrace> = z
   .object({
     subject: z.object({ kind, text }),
+    within_words: z.boolean().meta({
+      description:
+        "No session has the text as whole words: it was sought within words, in any case.",
+    }),
     sessions: z.array(
       z.object({
         session,
+        other_branch: z.boolean().meta({
+          description:
+            "Only branches other than the active one have it; msg_idx counts along each.",
+        }),
         finding: z
           .object({
             kind,
@@ -89,7 +97,10 @@ export const trace: z.ZodType<WireTrace> = z
           .meta({ description: "Fields that its kind does not have are null." }),
       }),
     ),
-    unread: count.meta({ description: "Sessions that may have it, too, and were not read." }),
+    more: count.meta({ description: "Further sessions that have it, beyond the limit." }),
+    unread: count.meta({
+      description: "Older sessions that may have it and were not read; 0: the trace is complete.",
+    }),
   })
   .meta({ id: "Trace" });
 

@@ -15,6 +15,7 @@ import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { searchSessions } from "../../search/search.ts";
 import { SearchCache } from "../../search/search-cache.ts";
 import { searchNotes } from "../../search/search-notes.ts";
+import { findSessions } from "../../search/text/find-sessions.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
 
 export interface IndexCode<Cache = unknown> {
@@ -48,6 +49,7 @@ const INDEX_CODE: IndexCode<SearchCache> = {
     }),
   search: (request, cache, tenant) => {
     if ("enough" in request) return readPieces(request);
+    if ("run" in request) return findSessions(request, cache.tenant(tenant));
     return "field" in request
       ? searchNotes(request, cache.tenant(tenant))
       : searchSessions(request, cache.tenant(tenant));

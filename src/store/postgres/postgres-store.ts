@@ -1,13 +1,7 @@
 /** The store on PostgreSQL: one database, many nodes. */
 
 import { MAX_DELETED_ENTRIES } from "../../model/limits.ts";
-import type {
-  IndexAnswer,
-  IndexRequest,
-  NoteSearchAnswer,
-  PiecesAnswer,
-  SearchAnswer,
-} from "../../search/request.ts";
+import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { loadIndexCode } from "../index/index-code.ts";
 import { bytesOfAppend, changesOfAppend, flushAtOf, Indexer } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
@@ -310,20 +304,24 @@ export class PostgresStore implements Store {
   listChanges: Store["listChanges"] = (tenant, after, limit, sessionId) =>
     this.#db.read(tenant, (tx) => listChanges(tx, after, limit, sessionId));
 
-  search: Store["search"] = async (tenant, request, signal) =>
-    (await this.#search(tenant, request, signal)) as SearchAnswer;
+  search: Store["search"] = (tenant, request, signal) => this.#search(tenant, request, signal);
 
-  searchNotes: Store["searchNotes"] = async (tenant, request) =>
-    (await this.#search(tenant, request)) as NoteSearchAnswer;
+  searchNotes: Store["searchNotes"] = (tenant, request) => this.#search(tenant, request);
 
-  readPieces: Store["readPieces"] = async (tenant, request) =>
-    (await this.#search(tenant, request)) as PiecesAnswer;
+  findSessionsWithText: Store["findSessionsWithText"] = (tenant, request) =>
+    this.#search(tenant, request);
 
-  async #search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
+  readPieces: Store["readPieces"] = (tenant, request) => this.#search(tenant, request);
+
+  async #search<Answer extends IndexAnswer>(
+    tenant: string,
+    request: IndexRequest,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
     const code = await loadIndexCode(this.#indexModule);
     const answer = await this.#searcher.search(code, tenant, request, signal);
     this.#indexer.found(tenant, answer.unreadable, "lag" in answer ? answer.lag : 0);
-    return answer;
+    return answer as Answer;
   }
 
   maintain: Store["maintain"] = async (tenant, task) => {

@@ -4,13 +4,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { MAX_DELETED_ENTRIES } from "../../model/limits.ts";
 import type { StoreLoss } from "../../model/store-loss.ts";
 import type { MaintenanceReport } from "../../search/port.ts";
-import type {
-  IndexAnswer,
-  IndexRequest,
-  NoteSearchAnswer,
-  PiecesAnswer,
-  SearchAnswer,
-} from "../../search/request.ts";
+import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import type { IndexSetting } from "../index/stored-indexing.ts";
 import { bytesOfAppend, changesOfAppend, Indexer } from "../indexer.ts";
 import type { RowBatch, StoreStatus } from "../records.ts";
@@ -255,24 +249,23 @@ export class SqliteStore implements Store {
     return { ...status, ...(failure === undefined ? {} : { failure }) };
   };
 
-  async search(...[tenant, request, signal]: Parameters<Store["search"]>): Promise<SearchAnswer> {
-    return (await this.#search(tenant, request, signal)) as SearchAnswer;
-  }
+  search: Store["search"] = (tenant, request, signal) => this.#search(tenant, request, signal);
 
-  async searchNotes(
-    ...[tenant, request]: Parameters<Store["searchNotes"]>
-  ): Promise<NoteSearchAnswer> {
-    return (await this.#search(tenant, request)) as NoteSearchAnswer;
-  }
+  searchNotes: Store["searchNotes"] = (tenant, request) => this.#search(tenant, request);
 
-  async readPieces(...[tenant, request]: Parameters<Store["readPieces"]>): Promise<PiecesAnswer> {
-    return (await this.#search(tenant, request)) as PiecesAnswer;
-  }
+  findSessionsWithText: Store["findSessionsWithText"] = (tenant, request) =>
+    this.#search(tenant, request);
 
-  async #search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
+  readPieces: Store["readPieces"] = (tenant, request) => this.#search(tenant, request);
+
+  async #search<Answer extends IndexAnswer>(
+    tenant: string,
+    request: IndexRequest,
+    signal?: AbortSignal,
+  ): Promise<Answer> {
     const answer = await this.#open().search(tenant, request, signal);
     this.#indexer.found(tenant, answer.unreadable, "lag" in answer ? answer.lag : 0);
-    return answer;
+    return answer as Answer;
   }
 
   async maintain(...[tenant, task]: Parameters<Store["maintain"]>): Promise<MaintenanceReport> {

@@ -22,9 +22,10 @@ export function chunkConditions(
   chunk: number,
   required: readonly (readonly Condition[])[],
   excluded: readonly Condition[],
+  fields: readonly MessageField[] = MESSAGE_FIELDS,
 ): ChunkConditions | null | undefined {
-  const groups = required.map((group) => compileAll(source, chunk, group));
-  const barred = compileAll(source, chunk, excluded);
+  const groups = required.map((group) => compileAll(source, chunk, group, fields));
+  const barred = compileAll(source, chunk, excluded, fields);
   if (groups.includes(undefined) || barred === undefined) return undefined;
   const needed = groups as Compiled[][];
   if (needed.some((group) => group.length === 0)) return null;
@@ -51,11 +52,13 @@ function compileAll(
   source: Source,
   chunk: number,
   conditions: readonly Condition[],
+  fields: readonly MessageField[],
 ): Compiled[] | undefined {
   const compiled = conditions.flatMap((condition) => {
     const own = condition.kind === "phrase" ? condition.field : undefined;
-    const fields = own === undefined ? MESSAGE_FIELDS : [own];
-    return fields.map((field) => compile(source, chunk, condition, field));
+    return (own === undefined ? fields : [own]).map((field) =>
+      compile(source, chunk, condition, field),
+    );
   });
   if (compiled.includes(undefined)) return undefined;
   return compiled.filter((each) => each !== null && each !== undefined);

@@ -84,6 +84,8 @@ function routedStore(whole: Store, primary: PostgresStore, router: ReadRouter): 
     search: (tenant, request, signal) =>
       read(tenant, (store) => store.search(tenant, request, signal)),
     searchNotes: (tenant, request) => read(tenant, (store) => store.searchNotes(tenant, request)),
+    findSessionsWithText: (tenant, request) =>
+      read(tenant, (store) => store.findSessionsWithText(tenant, request)),
 
     feedHead: async (tenant, position) => {
       // A subscription without a position starts at the primary's.

@@ -6,17 +6,10 @@
  * typed array, and each agent, role and actor once, 0.1.
  */
 
-import type {
-  IndexAnswer,
-  NoteSearchAnswer,
-  PiecesAnswer,
-  SearchAnswer,
-  SearchHit,
-  WindowItem,
-} from "../../../search/request.ts";
+import type { IndexAnswer, SearchAnswer, SearchHit, WindowItem } from "../../../search/request.ts";
 
 export type AnswerParcel =
-  | { readonly other: NoteSearchAnswer | PiecesAnswer }
+  | { readonly other: Exclude<IndexAnswer, SearchAnswer> }
   | {
       /** The answer without its hits. */
       readonly answer: SearchAnswer;
