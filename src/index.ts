@@ -214,7 +214,13 @@ export {
 } from "./recap/recap.ts";
 export { type Related, type RelatedInput, relatedSessions } from "./recap/related.ts";
 export { type ReviewInput, reviewSessions } from "./recap/review.ts";
-export { type Trace, type TracedSession, type TraceInput, traceWork } from "./recap/trace.ts";
+export {
+  type Trace,
+  type TracedSession,
+  type TraceInput,
+  type TraceOptions,
+  traceWork,
+} from "./recap/trace.ts";
 export type { Clearing, Finding } from "./recap/trace-session.ts";
 export type { SearchExplanation, SearchHit, WindowItem } from "./search/request.ts";
 export type { RankingProfile } from "./search/score/profile.ts";

@@ -57,10 +57,12 @@ export interface Trace {
 export interface TraceOptions {
   /** Called before each session is read. */
   readonly onProgress?: (read: number, total: number) => void;
+  /** The limit of messages read; then no further session is. Default 200,000. */
+  readonly maxMessages?: number;
 }
 
 export const DEFAULT_TRACED_SESSIONS = 5;
-/** Read for one trace: about ten seconds, in pages of a few milliseconds. Then no further session is. */
+/** Reading so many takes about ten seconds, in pages of a few milliseconds. */
 const MAX_MESSAGES = 200_000;
 
 /** A tenant of a server traces there, in one request. */
@@ -117,14 +119,15 @@ async function traceAs(
   sought: Sought,
   task: TraceTask,
 ): Promise<Pick<Trace, "sessions" | "more" | "unread">> {
+  const { limit, maxMessages = MAX_MESSAGES } = task;
   const candidates = await findCandidates(sought, task);
   const sessions: TracedSession[] = [];
   let [read, messages, more] = [0, 0, 0];
   for (const session of candidates) {
-    if (messages >= MAX_MESSAGES) break;
+    if (messages >= maxMessages) break;
     task.onProgress?.(read, candidates.length);
     read++;
-    const isShown = sessions.length < task.limit;
+    const isShown = sessions.length < limit;
     const found = await unlessDeleted(() => traceSession(session, sought, isShown, task));
     messages += found?.read ?? 0;
     if (found?.traced === undefined) continue;

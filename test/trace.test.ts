@@ -1,0 +1,115 @@
+/** `traceWork` is complete: compared with a plain scan of every stored entry. */
+
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { EngineApi } from "../src/engine/interfaces/engine-api.ts";
+import { open, type TraceInput, traceWork } from "../src/index.ts";
+import { createFolder } from "./support/folder.ts";
+import { SEED } from "./support/random.ts";
+import { repeats } from "./support/repeats.ts";
+import {
+  fillArchive,
+  readAll,
+  type StoredSession,
+  scan,
+  textsOf,
+} from "./support/trace-archive.ts";
+import { WORLDS, type World } from "./support/worlds.ts";
+
+const SESSIONS = 30;
+const FIXED = [
+  "File has not been read yet",
+  "the",
+  "git",
+  "%!",
+  "::",
+  "...",
+  "1,000",
+  "错误",
+  "./...",
+];
+
+async function compare(engine: EngineApi, stored: readonly StoredSession[], text: string) {
+  for (const kind of ["command", "error"] as const) {
+    const input: TraceInput = { [kind]: text, limit: 4 };
+    const found = await traceWork(engine, input);
+    const { sessions, withinWords } = scan(stored, kind, text);
+    expect(
+      {
+        shown: found.sessions.map(({ session }) => session.id),
+        count: found.sessions.length + found.more,
+        withinWords: found.withinWords,
+        unread: found.unread,
+      },
+      JSON.stringify({ kind, text }),
+    ).toEqual({ shown: sessions.slice(0, 4), count: sessions.length, withinWords, unread: 0 });
+  }
+}
+
+describe.each(WORLDS)("a trace on %s", (_, openWorld) => {
+  let world: World;
+  let stored: readonly StoredSession[];
+
+  beforeAll(async () => {
+    world = await openWorld();
+    await fillArchive(world.engine, SESSIONS, SEED);
+    stored = await readAll(world.engine);
+  });
+  afterAll(() => world.close());
+
+  test("has every session that a scan of all entries has, in the same order", async () => {
+    const texts = [...FIXED, ...textsOf(stored, repeats(25, 1_000), SEED)];
+    const found = texts.map((text) => scan(stored, "error", text).sessions.length);
+    // Not vacuous: most texts are somewhere, and some in many sessions.
+    expect([Math.max(...found) > 5, found.filter((count) => count > 0).length > 10]).toEqual([
+      true,
+      true,
+    ]);
+    for (const text of texts) await compare(world.engine, stored, text);
+  });
+
+  test("has the same sessions after the index is merged, and on every run", async () => {
+    await world.engine.maintainIndex("flush");
+    await world.engine.maintainIndex("merge");
+    for (const text of FIXED) await compare(world.engine, stored, text);
+    const trace = () => traceWork(world.engine, { error: "the", limit: 20 });
+    expect(await trace()).toEqual(await trace());
+  });
+});
+
+test("a trace is complete without an index, and with one of another setting or damaged", async () => {
+  const path = join(createFolder(), "store.db");
+  {
+    await using engine = await open(path, { inThread: true });
+    await fillArchive(engine, 12, SEED);
+    await engine.maintainIndex("flush");
+    const stored = await readAll(engine);
+    await engine.setIndexing({ tools: "names" });
+    for (const text of FIXED) await compare(engine, stored, text);
+  }
+  rmSync(`${path}-index`);
+  await using engine = await open(path, { inThread: true, readOnly: true });
+  const stored = await readAll(engine);
+  for (const text of FIXED) await compare(engine, stored, text);
+});
+
+test("what a trace leaves unread is counted, and none is not said to be complete", async () => {
+  await using engine = await open(":memory:", { inThread: true });
+  for (let i = 0; i < 3; i++) {
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    const toolCalls = [{ id: "1", name: "Bash", input: JSON.stringify({ command: `make ${i}` }) }];
+    await session.append({ role: "assistant", toolCalls });
+  }
+  const options = { maxMessages: 1 };
+  expect(await traceWork(engine, { command: "make" }, options)).toMatchObject({
+    unread: 2,
+    more: 0,
+  });
+  const none = await traceWork(engine, { command: "make 0" }, options);
+  expect(none).toMatchObject({ sessions: [], unread: 2 });
+  expect(await traceWork(engine, { command: "make", limit: 1 })).toMatchObject({
+    unread: 0,
+    more: 2,
+  });
+});
