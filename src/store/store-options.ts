@@ -37,7 +37,8 @@ export interface StoreOptions {
   readonly onLoss?: (loss: StoreLoss) => void;
   /**
    * Called during opening if an option cannot apply, such as `indexing.tools` for a store with
-   * another setting. Default: a process warning.
+   * another setting, and during closing if the write-ahead log of a SQLite store could not be merged
+   * into its file, as on a full disk. Default: a process warning.
    */
   readonly onWarning?: (sentence: string) => void;
   /** PostgreSQL: addresses of hot standbys for reads. */

@@ -31,6 +31,7 @@ const FILES: readonly string[] = [
   "record-writer",
   "retention-writer",
   "search-writer",
+  "small-disk",
   "store-prober",
   "telemetry-user",
   "tenant-deleter",

@@ -13,6 +13,7 @@ import { openFile } from "./opening/open-file.ts";
 import { prepareFile } from "./sqlite-file.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
+import { describeUnmerged, warnOfLog } from "./unmerged-log.ts";
 
 export async function openSqliteStore(path: string, options: StoreOptions = {}): Promise<Store> {
   const readOnly = options.readOnly ?? false;
@@ -41,7 +42,9 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
     );
     if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
     for (const loss of opened.losses) (options.onLoss ?? warnOfLoss)(loss);
-    const executor = startExecutor(opened.options, options.inThread ?? false);
+    const onUnmerged = (reason: string) =>
+      (options.onWarning ?? warnOfLog)(describeUnmerged(file, reason));
+    const executor = startExecutor(opened.options, options.inThread ?? false, onUnmerged);
     return new SqliteStore(executor, opened.options, flushAt, opened);
   } catch (error) {
     opened.release();

@@ -25,7 +25,8 @@ const CODES: Readonly<Record<number, { code: ErrorCode; message: string }>> = {
   },
   13: {
     code: "store_full",
-    message: "no space is left for the database; free some and try again: reads still work",
+    message:
+      "no space is left for the database: reads still work; make room as docs/store.md says (A full disk), and try again",
   },
   14: {
     code: "store_unavailable",

@@ -53,8 +53,7 @@ export interface ExecutorOptions {
 }
 
 /**
- * The checkpoint interval in pages: about 1,300 appends, or 16 MB. An interval of a quarter made
- * batches 5 % slower. On the appending connection, at SQLite's default of 4 MB, a checkpoint cost an
- * append 3.8 ms at the 99th percentile; on another thread it does not delay appends.
+ * Called while the store is closed, with the reason why its log could not be merged into its file.
+ * Nothing is lost: so it is no failure of the caller, whose own error it would hide.
  */
-export const CHECKPOINT_PAGES = 8_192;
+export type OnUnmerged = (reason: string) => void;

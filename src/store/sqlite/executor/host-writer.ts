@@ -18,7 +18,8 @@ import type { WriteStreamRequest } from "../../stream-records.ts";
 import type { WriteName } from "../operations/index.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { Breath } from "./breath.ts";
-import { CHECKPOINT_PAGES, type ExecutorOptions } from "./executor.ts";
+import type { ExecutorOptions } from "./executor.ts";
+import { LogGrowth } from "./log-growth.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
 /** A larger write would stall the host. */
@@ -31,6 +32,7 @@ export class HostWriter {
   readonly #options: ExecutorOptions;
   readonly #db: SqliteConnection;
   readonly #queue: WriteQueue;
+  readonly #growth: LogGrowth;
   /**
    * The write-ahead log's descriptor, for fsync. SQLite holds no lock on this file, so closing it
    * drops none.
@@ -43,6 +45,7 @@ export class HostWriter {
     // `sync` makes commits durable.
     this.#db = new SqliteConnection(options.path, { durability: "process" });
     this.#queue = new WriteQueue(this.#db, 0);
+    this.#growth = new LogGrowth(this.#db);
   }
 
   /**
@@ -80,9 +83,7 @@ export class HostWriter {
 
   /** Whether the log has grown enough for a checkpoint. True once per growth. */
   takeLogLarge(): boolean {
-    if (this.#db.pagesWritten < CHECKPOINT_PAGES) return false;
-    this.#db.pagesWritten = 0;
-    return true;
+    return this.#growth.takeLarge();
   }
 
   close(): void {

@@ -23,22 +23,25 @@ import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { Breath } from "./breath.ts";
-import {
-  CHECKPOINT_PAGES,
-  type Executor,
-  type ExecutorOptions,
-  type ReadArguments,
-  type WriteArguments,
+import type {
+  Executor,
+  ExecutorOptions,
+  OnUnmerged,
+  ReadArguments,
+  WriteArguments,
 } from "./executor.ts";
+import { LogGrowth } from "./log-growth.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
 export class InThread implements Executor {
   readonly inThread = true;
   readonly #options: ExecutorOptions;
+  readonly #onUnmerged: OnUnmerged;
   readonly #writer: SqliteConnection;
   /** A second connection, so that reads see committed data only. `:memory:` has one connection. */
   readonly #reader: SqliteConnection;
   readonly #queue: WriteQueue;
+  readonly #growth: LogGrowth;
   readonly #breath = new Breath();
   readonly #segments: SegmentFile;
   readonly #searcher: Searcher;
@@ -47,12 +50,14 @@ export class InThread implements Executor {
   #waiting = 0;
   #closed = false;
 
-  constructor(options: ExecutorOptions) {
+  constructor(options: ExecutorOptions, onUnmerged: OnUnmerged = () => undefined) {
     const { path, durability, readOnly } = options;
     this.#options = options;
+    this.#onUnmerged = onUnmerged;
     this.#writer = new SqliteConnection(path, { durability, readOnly });
     this.#reader = path === MEMORY ? this.#writer : new SqliteConnection(path, { readOnly });
     this.#queue = new WriteQueue(this.#writer, options.busyTimeoutMs, options.path !== MEMORY);
+    this.#growth = new LogGrowth(this.#writer);
     this.#segments = new SegmentFile(path, readOnly, () => readEpoch(this.#reader));
     this.#searcher = new Searcher(this.#reader, this.#segments, options.indexing);
   }
@@ -150,7 +155,10 @@ export class InThread implements Executor {
         this.#searcher.close();
       },
       () => this.#reader === this.#writer || this.#reader.close(),
-      () => closeWriter(this.#writer, this.#options.readOnly),
+      () => {
+        const reason = closeWriter(this.#writer, this.#options.readOnly);
+        if (reason !== undefined) this.#onUnmerged(reason);
+      },
     );
   }
 
@@ -166,8 +174,7 @@ export class InThread implements Executor {
   }
 
   #checkpointIfLarge(): void {
-    if (this.#writer.pagesWritten < CHECKPOINT_PAGES || this.#options.path === MEMORY) return;
-    this.#writer.pagesWritten = 0;
+    if (this.#options.path === MEMORY || !this.#growth.takeLarge()) return;
     try {
       this.#writer.checkpoint("PASSIVE");
     } catch {
@@ -176,13 +183,19 @@ export class InThread implements Executor {
   }
 }
 
-/** Checkpoints if possible, which leaves a single file. */
-export function closeWriter(db: SqliteConnection, readOnly: boolean): void {
+/**
+ * Checkpoints if possible, which leaves a single file. Gives the reason if it is not: all commits
+ * are in the log, and the next process to open the store reads them there.
+ */
+export function closeWriter(db: SqliteConnection, readOnly: boolean): string | undefined {
   try {
     if (!readOnly && db.path !== MEMORY) db.checkpoint("TRUNCATE");
+    return undefined;
   } catch (error) {
     // Other connections are open: the last one checkpoints.
-    if (!isBusy(error)) throw error;
+    if (isBusy(error)) return undefined;
+    if (!BackscrollError.is(error) || error.code === "store_corrupt") throw error;
+    return error.message;
   } finally {
     db.close();
   }

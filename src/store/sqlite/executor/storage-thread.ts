@@ -24,8 +24,8 @@ import { isBusy } from "../sqlite-errors.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { packAnswer } from "./answer-parcel.ts";
 import { type AppendParcel, unpackAppend } from "./append-parcel.ts";
-import { CHECKPOINT_PAGES } from "./executor.ts";
 import { closeWriter } from "./in-thread.ts";
+import { LogGrowth } from "./log-growth.ts";
 import {
   CHECKPOINT,
   CLOSE,
@@ -59,13 +59,12 @@ function serveWrites(): void {
     readOnly: data.readOnly,
   });
   const queue = new WriteQueue(db, data.busyTimeoutMs);
+  const growth = new LogGrowth(db);
   let replies: Reply[] = [];
 
   const flush = () => {
     if (replies.length === 0) return;
-    const walLarge = db.pagesWritten >= CHECKPOINT_PAGES;
-    if (walLarge) db.pagesWritten = 0;
-    port.postMessage({ replies, walLarge });
+    port.postMessage({ replies, walLarge: growth.takeLarge() });
     replies = [];
   };
   const attempt = (id: number, work: () => unknown) => {

@@ -19,7 +19,13 @@ import { closeAll } from "../close-all.ts";
 import type { READS, ReadName, WRITES, WriteName } from "../operations/index.ts";
 import { type AnswerParcel, unpackAnswer } from "./answer-parcel.ts";
 import { packAppend } from "./append-parcel.ts";
-import type { Executor, ExecutorOptions, ReadArguments, WriteArguments } from "./executor.ts";
+import type {
+  Executor,
+  ExecutorOptions,
+  OnUnmerged,
+  ReadArguments,
+  WriteArguments,
+} from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
 import { threadFile } from "./thread-file.ts";
 import {
@@ -41,6 +47,7 @@ export class Threads implements Executor {
   readonly only = undefined;
   readonly inThread = false;
   readonly #options: ExecutorOptions;
+  readonly #onUnmerged: OnUnmerged;
   readonly #writer: Thread;
   readonly #reader: Thread;
   #indexer: Thread | undefined;
@@ -54,8 +61,9 @@ export class Threads implements Executor {
   /** The checkpoint was partial: a reader held an older snapshot. */
   #isCheckpointPartial = false;
 
-  constructor(options: ExecutorOptions) {
+  constructor(options: ExecutorOptions, onUnmerged: OnUnmerged) {
     this.#options = options;
+    this.#onUnmerged = onUnmerged;
     this.#writer = new Thread({ ...options, role: "writer" }, () => void this.#checkpoint());
     this.#reader = new Thread({ ...options, role: "reader" }, () => undefined);
   }
@@ -135,7 +143,10 @@ export class Threads implements Executor {
       () => this.#indexer?.close(),
       () => this.#searcher?.close(),
       () => this.#reader.close(),
-      () => this.#writer.close(),
+      async () => {
+        const reason = await this.#writer.close();
+        if (typeof reason === "string") this.#onUnmerged(reason);
+      },
     );
   }
 
@@ -306,12 +317,16 @@ class Thread {
     }
   }
 
-  /** A dead thread has rejected its callers already. */
-  async close(): Promise<void> {
+  /** Gives the thread's answer. A dead thread has rejected its callers already. */
+  async close(): Promise<unknown> {
+    let answer: unknown;
     await closeAll(
-      () => alive(this)?.ask(CLOSE, []),
+      async () => {
+        answer = await alive(this)?.ask(CLOSE, []);
+      },
       () => this.#worker.terminate(),
     );
+    return answer;
   }
 
   /**

@@ -169,7 +169,7 @@ export class WriteQueue {
     this.drain();
   }
 
-  #commitGroup(group: readonly QueuedWrite[]): void {
+  #commitGroup(group: readonly QueuedWrite[], hasRoom = false): void {
     let outcomes: Outcome[];
     try {
       this.#checkForeignWrites();
@@ -188,9 +188,30 @@ export class WriteQueue {
       this.#db.rollback();
       outcomes = group.map(() => ({ error }));
     }
+    if (!hasRoom && outcomes.every(isFull) && this.#makeRoom()) {
+      this.#commitGroup(group, true);
+      return;
+    }
     group.forEach((write, i) => {
       write.settle(outcomes[i] ?? { error: new Error("a write without an outcome") });
     });
+  }
+
+  /**
+   * On a full disk the log cannot grow. A checkpoint lets it begin again from its start, unless the
+   * file itself would have to grow: so a deletion works, and so do writes into the pages that it
+   * freed. Begins a transaction if it succeeds.
+   */
+  #makeRoom(): boolean {
+    try {
+      if (!this.#db.checkpoint("PASSIVE")) return false;
+      this.#db.pagesWritten = 0;
+      this.#db.begin();
+      return true;
+    } catch {
+      // Still full, or another process is at work: the callers get the first error.
+      return false;
+    }
   }
 
   /** Invalidates caches and rechecks the schema if another connection has committed. */
@@ -274,6 +295,10 @@ function nextGroup(waiting: readonly QueuedWrite[]): { count: number; history: n
     count++;
   }
   return { count, history };
+}
+
+function isFull(outcome: Outcome): boolean {
+  return "error" in outcome && BackscrollError.is(outcome.error, "store_full");
 }
 
 function lockedTooLong(waitedMs: number, cause: unknown): BackscrollError {
