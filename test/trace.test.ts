@@ -17,7 +17,7 @@ import {
 } from "./support/trace-archive.ts";
 import { WORLDS, type World } from "./support/worlds.ts";
 
-const SESSIONS = 30;
+const SESSIONS = 20;
 const FIXED = [
   "File has not been read yet",
   "the",
@@ -59,10 +59,10 @@ describe.each(WORLDS)("a trace on %s", (_, openWorld) => {
   afterAll(() => world.close());
 
   test("has every session that a scan of all entries has, in the same order", async () => {
-    const texts = [...FIXED, ...textsOf(stored, repeats(25, 1_000), SEED)];
+    const texts = [...FIXED, ...textsOf(stored, repeats(10, 1_000), SEED)];
     const found = texts.map((text) => scan(stored, "error", text).sessions.length);
     // Not vacuous: most texts are somewhere, and some in many sessions.
-    expect([Math.max(...found) > 5, found.filter((count) => count > 0).length > 10]).toEqual([
+    expect([Math.max(...found) > 5, found.filter((count) => count > 0).length > 8]).toEqual([
       true,
       true,
     ]);
@@ -78,14 +78,18 @@ describe.each(WORLDS)("a trace on %s", (_, openWorld) => {
   });
 });
 
-test("a trace is complete without an index, and with one of another setting or damaged", async () => {
+test("a trace is complete with an index of another setting, and without one", async () => {
   const path = join(createFolder(), "store.db");
   {
-    await using engine = await open(path, { inThread: true });
+    await using engine = await open(path, { inThread: true, indexing: { tools: "names" } });
     await fillArchive(engine, 12, SEED);
     await engine.maintainIndex("flush");
     const stored = await readAll(engine);
-    await engine.setIndexing({ tools: "names" });
+    for (const text of FIXED) await compare(engine, stored, text);
+    // The segments have no tool inputs and outputs until they are rebuilt.
+    await engine.setIndexing({ tools: "all" });
+    for (const text of FIXED) await compare(engine, stored, text);
+    await engine.maintainIndex("maintain");
     for (const text of FIXED) await compare(engine, stored, text);
   }
   rmSync(`${path}-index`);

@@ -44,6 +44,7 @@ export async function createRichStore(path: string): Promise<void> {
       createdBy: "ana",
       retention,
     });
+    await session.append({ role: "user", actor: "ana", content: "a long request ".repeat(100) });
     await session.append(messages(6));
     await session.compact({ keep: { messages: 3 } });
     await session.append(messages(3));

@@ -24,6 +24,8 @@ export async function fillArchive(engine: EngineApi, count: number, seed: number
     pick([
       () => text,
       () => text,
+      () => text,
+      () => text,
       () => `${"filler line\n".repeat(1_700)}${text}\n${"other line\n".repeat(1_700)}`,
       () => `done\n<system-reminder>\n${text}\n</system-reminder>`,
       () => `token ${SECRET} ${text}`,
@@ -198,7 +200,10 @@ function wholeWords(text: string, ignoreCase: boolean): Matches {
   const before = isLetter([...text.trim()][0]) ? `(?<!${LETTER})` : "";
   const after = isLetter([...text.trim()].at(-1)) ? `(?!${LETTER})(?!(?<=n)'t)` : "";
   const pattern = new RegExp(before + escaped.join("\\s+") + after, ignoreCase ? "giv" : "gv");
+  const [first = ""] = chunks;
   return (source) => {
+    // Most texts do not even have its first word.
+    if (!source.toLowerCase().includes(first.toLowerCase())) return false;
     pattern.lastIndex = 0;
     for (let match = pattern.exec(source); match !== null; match = pattern.exec(source)) {
       if (!ignoreCase || plain(match[0]) === plain(text)) return true;

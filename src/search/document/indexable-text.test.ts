@@ -79,6 +79,54 @@ describe("the indexed text", () => {
   });
 });
 
+describe("a message is marked as cut", () => {
+  const result = (output: string | Block[], toolName = "Bash"): Block => {
+    return { type: "tool_result", toolUseId: "1", toolName, output, isError: false };
+  };
+  const call = (command: string): Block => {
+    return { type: "tool_use", id: "1", name: "Bash", input: JSON.stringify({ command }) };
+  };
+  const secret = "password=hunter2-and-more";
+
+  test.each<[string, IndexableEntry, boolean]>([
+    ["not where all of it is indexed", message([call("ls"), result("a\n \nb")]), false],
+    ["not for blank parts", message([text(" "), result([text(""), text("a")])]), false],
+    ["not for our own tools", message([result("a", "mcp__backscroll__recall")]), false],
+    ["by the middle of an output", message([result("x ".repeat(20_000))]), true],
+    ["by the end of a long argument", message([call("x ".repeat(40_000))]), true],
+    [
+      "by outputs beyond the message's limit",
+      message(Array.from({ length: 10 }, () => result("x ".repeat(16_000)))),
+      true,
+    ],
+    ["by a secret", message([result(secret)]), true],
+    [
+      "by a secret in injected text",
+      message([result(`<system-reminder>${secret}</system-reminder>`)]),
+      true,
+    ],
+    ["by data, which is one term", message([result(`${"x/".repeat(150)}go build`)]), true],
+    [
+      "by tool traffic of an injected message",
+      message([result("a")], { metadata: { injected: true } }),
+      true,
+    ],
+    ["not by injected text alone", message([text("a")], { metadata: { injected: true } }), false],
+    ["not if it is pending", message([result(secret)], { status: "pending" }), false],
+  ])("%s", (_, entry, isCut) => {
+    expect(indexableText(entry).isCut).toBe(isCut);
+  });
+
+  test("not by injected text of an output, which has words of its own", () => {
+    const entry = message([result("a <system-reminder>file is empty</system-reminder> b")]);
+    expect(indexableText(entry)).toMatchObject({
+      outputs: ["a   b"],
+      hidden: ["<system-reminder>file is empty</system-reminder>"],
+      isCut: false,
+    });
+  });
+});
+
 describe("the role class", () => {
   const classOf = (entry: IndexableEntry) => indexableText(entry).roleClass;
 

@@ -72,6 +72,8 @@ export class SegmentReader implements Source {
   readonly #facts = new Map<number, FactsColumns>();
   /** Partial blocks of columns, read for single messages. */
   readonly #glanced = new Map<number, { readonly at: number; readonly facts: MessageFacts }>();
+  /** Looked up for every chunk by conditions. */
+  readonly #terms = new Map<Field, Map<string, FoundTerm | null>>();
   /** Read for every term. */
   readonly #dictionaries = new Map<Field, DictionaryIndex>();
 
@@ -104,6 +106,16 @@ export class SegmentReader implements Source {
   }
 
   findTerm(field: Field, term: string): FoundTerm | null | undefined {
+    const terms = this.#terms.get(field) ?? new Map<string, FoundTerm | null>();
+    this.#terms.set(field, terms);
+    const known = terms.get(term);
+    if (known !== undefined) return known;
+    const found = this.#findTerm(field, term);
+    if (found !== undefined) terms.set(term, found);
+    return found;
+  }
+
+  #findTerm(field: Field, term: string): FoundTerm | null | undefined {
     const index = this.dictionary(field);
     if (index === undefined) return undefined;
     const block = index.block(blockOf(index, term));

@@ -2,8 +2,8 @@
  * Compares a query with a text as it is written: the index has words alone, without signs and lines.
  */
 
-const WORD = "[\\p{L}\\p{N}]";
 const BETWEEN = "[^\\p{L}\\p{N}]+";
+const IN_WORD = /[\p{L}\p{N}]/u;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters
 const COLOURS = /\u001b\[[\d;]*m/g;
 
@@ -20,28 +20,38 @@ export type LineMatcher = (
   counts?: (text: string, from: number, to: number) => boolean,
 ) => boolean;
 
-/** `typed` has a word. Both expressions are linear: what separates words is no part of one. */
+/**
+ * `typed` has a word. Both expressions are linear: what separates words is no part of one. They are
+ * compiled when they are needed: that of the words takes a millisecond.
+ */
 export function lineMatcher(typed: string): LineMatcher {
-  const words = typed.match(/[\p{L}\p{N}]+/gu) ?? [];
-  const pieces = typed.trim().split(/\s+/).map(escaped);
-  const expressions = {
-    literal: new RegExp(bounded(typed.trim(), pieces.join("\\s+")), "giu"),
-    words: new RegExp(bounded("a", words.join(BETWEEN)), "giu"),
+  const known: { [kind in LineMatch]?: RegExp } = {};
+  const compiled = (kind: LineMatch) => {
+    known[kind] ??= new RegExp(kind === "literal" ? literalOf(typed) : wordsOf(typed), "giu");
+    return known[kind];
   };
   return (written, kind, counts = () => true) => {
     const text = written.includes("\u001b") ? written.replace(COLOURS, "") : written;
-    for (const { 0: found, index } of text.matchAll(expressions[kind])) {
-      if (counts(text, index, index + found.length)) return true;
+    for (const { 0: found, index } of text.matchAll(compiled(kind))) {
+      const end = index + found.length;
+      if (isInside(text, index) || isInside(text, end)) continue;
+      if (counts(text, index, end)) return true;
     }
     return false;
   };
 }
 
-/** Does not begin or end inside a word. */
-function bounded(text: string, expression: string): string {
-  const start = /^[\p{L}\p{N}]/u.test(text) ? `(?<!${WORD})` : "";
-  const end = /[\p{L}\p{N}]$/u.test(text) ? `(?!${WORD})` : "";
-  return `${start}${expression}${end}`;
+function literalOf(typed: string): string {
+  return typed.trim().split(/\s+/).map(escaped).join("\\s+");
+}
+
+function wordsOf(typed: string): string {
+  return (typed.match(/[\p{L}\p{N}]+/gu) ?? []).join(BETWEEN);
+}
+
+/** Whether the place is within a word. */
+function isInside(text: string, at: number): boolean {
+  return IN_WORD.test(text[at - 1] ?? "") && IN_WORD.test(text[at] ?? "");
 }
 
 function escaped(text: string): string {

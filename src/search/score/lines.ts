@@ -46,6 +46,7 @@ export function* weighRuns(
   runs: readonly (readonly Run[])[],
   search: LineSearch,
 ): Asking<readonly RunGain[]> {
+  if (runs.length === 0) return [];
   const { query, profile } = search;
   const isLong = query.verbatim.length >= LEAST_WORDS;
   const steps = isLong ? yield* compareRuns(runs, search) : new Map<Run, number>();

@@ -176,7 +176,10 @@ function score(
   }
   // A required term restricts scoring to its messages.
   for (const driver of drivers) {
-    for (const document of documentsOf(driver)) {
+    const documents = documentsOf(driver);
+    // An index, because an iterator takes longer than all else here.
+    for (let i = 0; i < driver.count; i++) {
+      const document = documents[i] as number;
       if (!filter.accepts(document)) continue;
       const role = pass.roleWeights[columns.roles[document] as number] as number;
       task.offer(document, exactScore(task, document) * role);

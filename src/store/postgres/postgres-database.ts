@@ -15,7 +15,7 @@ import { FeedMarks } from "./fleet/feed-marks.ts";
 import { PostgresServers } from "./fleet/servers.ts";
 import { Snapshots } from "./index/snapshots.ts";
 import { parseAddress, type Role } from "./postgres-address.ts";
-import { CONNECT_TIMEOUT_MS, type PostgresConnection } from "./postgres-driver.ts";
+import { CONNECT_TIMEOUT_MS, type PostgresConnection, ServerSilent } from "./postgres-driver.ts";
 import {
   isConnectionLoss,
   isOtherServer,
@@ -295,9 +295,11 @@ export class PostgresDatabase {
 
   /** If so, all servers are probed before the next transaction. */
   #isServerGone(error: unknown): boolean {
+    const isSilent = error instanceof ServerSilent;
     const isGone = isConnectionLoss(error) || isOtherServer(error);
-    if (isGone) this.#servers.suspect();
-    return isGone;
+    if (isGone || isSilent) this.#servers.suspect();
+    // A single server that is silent would be as silent to a retry.
+    return isGone || (isSilent && this.#servers.hasOthers);
   }
 
   /** Clears the cache: on the new server a number may belong to another tenant. */

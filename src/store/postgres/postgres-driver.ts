@@ -94,7 +94,7 @@ export class PostgresConnection {
     const silence = this.#hasAnswered ? undefined : this.#awaitFirst(pending[0]);
     // Awaits all: a connection with answers in flight could not be given back.
     const outcomes = await Promise.allSettled(pending);
-    if (silence?.isOver) throw silentServer();
+    if (silence?.isOver) throw new ServerSilent();
     return outcomes.map((outcome) => {
       if (outcome.status === "rejected") {
         if (isUnknownName(outcome.reason)) this.#naming.isUsed = false;
@@ -258,12 +258,15 @@ export class ServerWatch {
   }
 }
 
-function silentServer(): BackscrollError {
-  return new BackscrollError(
-    "store_unavailable",
-    `the database server, or the pooler before it, has not answered within ${FIRST_ANSWER_MS} ms; try again later`,
-    { details: { timeoutMs: FIRST_ANSWER_MS, retryAfterMs: 1_000 } },
-  );
+/** No answer to the first statement: nothing was committed. */
+export class ServerSilent extends BackscrollError {
+  constructor() {
+    super(
+      "store_unavailable",
+      `the database server, or the pooler before it, has not answered within ${FIRST_ANSWER_MS} ms; try again later`,
+      { details: { timeoutMs: FIRST_ANSWER_MS, retryAfterMs: 1_000 } },
+    );
+  }
 }
 
 function clientConfig(address: string): pg.ClientConfig {

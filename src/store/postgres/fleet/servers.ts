@@ -67,6 +67,11 @@ export class PostgresServers {
     this.#pools = options.hosts.map((address) => new PostgresPool(address, options));
   }
 
+  /** Whether another server of the address may answer in place of the one in use. */
+  get hasOthers(): boolean {
+    return this.#pools.length > 1;
+  }
+
   /** Incremented whenever another server, or another run of the same one, is used. */
   get switches(): number {
     return this.#switches;
