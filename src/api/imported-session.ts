@@ -87,6 +87,8 @@ export interface WireImportResult {
   readonly skipped: number;
   readonly last: string | null;
   readonly forgotten: boolean;
+  /** Whether the tail of a file repeats ids, so that the whole file must be read. */
+  readonly unsure?: boolean;
   /** The session's files in order, if `when_late` refused the import. */
   readonly late: readonly string[] | null;
   /** The session's origin key. */
@@ -196,5 +198,6 @@ export function fromWireImportResult(result: WireImportResult): Omit<ImportResul
     forgotten,
     key,
     ...(late === undefined ? {} : { late }),
+    ...(result.unsure ? { unsure: true } : {}),
   };
 }

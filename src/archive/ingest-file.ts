@@ -141,10 +141,10 @@ class Reading {
         revive: this.#setting.force && this.#input.candidate.named,
         ...this.#lateRules(source),
       });
-      const { last: end, key: own, late: _, ...given } = result;
+      const { last: end, key: own, late: _, unsure, ...given } = result;
       const { again } = this.#input;
       if (again !== undefined && given.sessionId === again.sessionId) again.result = result;
-      if (transcript.isLost?.()) {
+      if (transcript.isLost?.() || unsure) {
         this.#lost = given;
         return undefined;
       }

@@ -10,6 +10,7 @@ import {
   sessionInKey,
   uuidInName,
 } from "../ingest/identity/session-key.ts";
+import { isMasked } from "../ingest/masked-id.ts";
 import type { ImportedSession } from "../ingest/source.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -46,7 +47,7 @@ export async function storeSession(
 ): Promise<ImportResult> {
   const { tenant, workstation, dryRun } = setting;
   const project = projectId(imported.cwd);
-  const own = imported.id ?? nameless(file);
+  const own = imported.id === null || isMasked(imported.id) ? nameless(file) : imported.id;
   const figures = new SessionFigures();
   const mtime = Math.floor(file.mtimeUs / 1000);
   const watched: ImportedSession = { ...imported, entries: figures.watch(imported.entries) };

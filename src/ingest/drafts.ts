@@ -5,6 +5,7 @@ import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { RecentMap } from "../model/recent-map.ts";
 import { toSourceMetadata } from "../transcript/source-fields.ts";
 import { type Fields, presentFields, textField } from "./fields.ts";
+import { fingerprint } from "./fingerprint.ts";
 import { KEPT_IDS } from "./kept-counts.ts";
 import type { ProblemLog } from "./problems.ts";
 import type { ImportedEntry, ImportedSession } from "./source.ts";
@@ -91,11 +92,14 @@ export function toImportedSession(
 }
 
 /**
- * Ids are unique in a session: the first entry with an id counts, later ones are reported. Only
- * recent ids are known: a repeated older one is yielded again, and found to be stored.
+ * Recognises records that a file repeats. A repeated id with other content, as where ids were masked,
+ * is another record: the import gives it an id of its own. Only recent ids are known: a repeated older
+ * one is yielded again, and found to be stored.
  */
 export class KnownIds {
-  readonly #ids: RecentMap<string, true>;
+  /** Whether an id was repeated with other content: then only the whole file tells them apart. */
+  areMasked = false;
+  readonly #ids: RecentMap<string, number>;
   readonly #problems: ProblemLog;
 
   constructor(problems: ProblemLog, limit: number = KEPT_IDS) {
@@ -107,13 +111,16 @@ export class KnownIds {
     return this.#ids.size;
   }
 
-  /** False, with a problem, if the id is known. */
-  isNew(id: string, line?: number): boolean {
-    if (this.#ids.has(id)) {
+  /** False, with a problem, if the id is known with this content. */
+  isNew(id: string, content: unknown, line?: number): boolean {
+    const mark = fingerprint(content);
+    const known = this.#ids.get(id);
+    if (known === mark) {
       this.#problems.add("duplicate_id", `duplicate id ${id}`, line);
       return false;
     }
-    this.#ids.set(id, true);
+    if (known !== undefined) this.areMasked = true;
+    this.#ids.set(id, mark);
     return true;
   }
 }

@@ -46,10 +46,10 @@ const MEMORIES: Readonly<Record<string, () => Memory>> = {
   ids: () => {
     const ids = new KnownIds(new ProblemLog(), LIMIT);
     return {
-      add: (i) => ids.isNew(`id-${i}`),
+      add: (i) => ids.isNew(`id-${i}`, i),
       size: () => ids.size,
       bound: LIMIT,
-      has: (i) => !ids.isNew(`id-${i}`),
+      has: (i) => !ids.isNew(`id-${i}`, i),
     };
   },
 };

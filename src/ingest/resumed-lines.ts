@@ -17,13 +17,15 @@ export class KnownSession {
   readonly lines: ResumedLines;
 
   /** `records` reads all other lines. */
-  constructor(resume: JsonObject | undefined, records: { state(): JsonObject }) {
+  constructor(resume: JsonObject | undefined, records: { state(): JsonObject | undefined }) {
     const kept = resume?.["session"];
     this.fields = isPlainObject(kept) ? kept : {};
-    this.lines = new ResumedLines(() => ({
-      session: this.fields as JsonObject,
-      records: records.state(),
-    }));
+    this.lines = new ResumedLines(() => {
+      const state = records.state();
+      return state === undefined
+        ? undefined
+        : { session: this.fields as JsonObject, records: state };
+    });
   }
 
   get isNew(): boolean {
@@ -33,10 +35,10 @@ export class KnownSession {
 
 export class ResumedLines {
   #isOpen = false;
-  readonly #snapshot: () => JsonObject;
+  readonly #snapshot: () => JsonObject | undefined;
 
-  /** `snapshot` gives the reader's own state after the last line. */
-  constructor(snapshot: () => JsonObject) {
+  /** `snapshot` gives the reader's own state after the last line, if it can be resumed. */
+  constructor(snapshot: () => JsonObject | undefined) {
     this.#snapshot = snapshot;
   }
 

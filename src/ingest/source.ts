@@ -184,7 +184,10 @@ export interface ImportedSession {
 export const UNREADABLE_SUMMARY = "unreadable";
 
 export interface ImportedEntry {
-  /** Unique in its session, and stable across readings. */
+  /**
+   * Stable across readings, and unique in its session unless the source repeats ids: the import then
+   * gives later entries ids of their own.
+   */
   readonly sourceId: string;
   /**
    * The source id of an entry that was given before and moves the leaf; null for a new start;

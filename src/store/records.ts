@@ -222,10 +222,11 @@ export interface AppendResult {
   readonly replayed: boolean;
 }
 
-/** An existing entry and its usage. */
+/** An existing entry, its usage and its time. */
 export interface EntryUsage {
   readonly id: string;
   readonly usage: Usage | null;
+  readonly createdAt: number;
 }
 
 /** An entry as it is stored. */

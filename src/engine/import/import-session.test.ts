@@ -286,22 +286,29 @@ describe("importing large or unusual sessions", () => {
     expect(sessions).toMatchObject([{ messageCount: 2_346 }]);
   });
 
-  test("an entry that a reader repeats is stored once", async () => {
+  test("an entry that a reader repeats is stored once, and with other content beside it", async () => {
     await using engine = await open(":memory:");
-    const session = talk(Array.from({ length: 300 }, (_, i) => `word ${i}`));
-    async function* twice() {
-      const given: ImportedEntry[] = [];
-      for await (const entry of session.entries) {
-        given.push(entry);
-        yield entry;
+    const session = () => {
+      const given = talk(Array.from({ length: 300 }, (_, i) => `word ${i}`));
+      async function* entries(): AsyncGenerator<ImportedEntry> {
+        const first: ImportedEntry[] = [];
+        for await (const entry of given.entries) {
+          if (first.length < 2) first.push(entry);
+          yield entry;
+        }
+        yield* first;
+        for (const entry of first.slice(0, 1)) yield { ...entry, sourceId: "last" };
+        for (const entry of [...first.slice(1), ...first.slice(1)]) {
+          yield { ...entry, blocks: [{ type: "text", text: "other" }] };
+        }
       }
-      yield* given.slice(0, 2);
-      yield { ...(given[0] as ImportedEntry), sourceId: "last" };
-    }
-    const result = await engine.importSession({ ...session, entries: twice() });
-    expect(result).toMatchObject({ entries: 301, skipped: 2, problems: 0 });
+      return { ...given, entries: entries() };
+    };
+    const result = await engine.importSession(session());
+    expect(result).toMatchObject({ entries: 302, skipped: 0, problems: 3 });
     const handle = engine.session(result.sessionId ?? "");
-    expect((await said(handle)).length).toBe(301);
+    expect((await said(handle)).slice(-2)).toEqual(["word 0", "other"]);
+    expect(await engine.importSession(session())).toMatchObject({ entries: 0, skipped: 302 });
   });
 
   test("two concurrent imports of one session store it once", async () => {

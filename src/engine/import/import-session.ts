@@ -108,6 +108,11 @@ export interface ImportResult {
   readonly key: string;
   /** The session was deleted here and skipped. */
   readonly forgotten: boolean;
+  /**
+   * Of a file's tail (`after`): it repeats ids of earlier lines, and was not stored to its end. The
+   * whole file must be read to tell them apart.
+   */
+  readonly unsure?: boolean;
   /** Refused by `whenLate`: the session's files, in order. */
   readonly late?: readonly string[];
 }
@@ -201,6 +206,7 @@ export async function importSession(
     last: writer.last,
     key: subject.session?.origin.key ?? key,
     forgotten: false,
+    ...(writer.isUnsure ? { unsure: true } : {}),
   };
 }
 

@@ -5,15 +5,16 @@ import { KEPT_IDS } from "../../ingest/kept-counts.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
 import { type ImportedEntry, UNREADABLE_SUMMARY } from "../../ingest/source.ts";
 import { textOf } from "../../model/block.ts";
-import { kindRules, type Usage } from "../../model/entry.ts";
+import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
-import type { AppendRequest, NewEntry } from "../../store/records.ts";
+import type { AppendRequest, EntryUsage, NewEntry } from "../../store/records.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { AnswerUsage } from "./answer-usage.ts";
 import type { Described, Description } from "./describe-session.ts";
+import { DistinctEntries, derivedId, findClashes } from "./distinct-entries.ts";
 import { HourTokens } from "./hour-tokens.ts";
 import { draftImported, toText } from "./import-draft.ts";
 import { ImportEdits } from "./import-edits.ts";
@@ -30,9 +31,11 @@ import {
 import type { ImportSubject } from "./import-subject.ts";
 import { noteStored, sizeOf, titleOf, withOwnUsage } from "./imported-entry.ts";
 import { ImportedIds } from "./imported-id.ts";
+import { newSummary } from "./new-summary.ts";
 
 const NO_APPEND: Appended = { stored: 0, isRepeated: false };
-const NOTHING: ReadonlyMap<string, Usage | null> = new Map();
+type Known = ReadonlyMap<string, EntryUsage>;
+const NOTHING: Known = new Map();
 
 /** Retries after concurrent writes to the session. */
 const TRIES = 5;
@@ -42,13 +45,14 @@ export class ImportWriter {
   skipped = 0;
   /** A new entry did not follow the leaf and was refused; no more entries are stored. */
   isLate = false;
+  /** A tail repeats ids of earlier lines: only the whole file tells them apart. Stores no more. */
+  isUnsure = false;
   readonly #engine: EngineContext;
   readonly #subject: ImportSubject;
   readonly #setting: ImportSetting;
   #ids: ImportedIds;
   #batch: ImportedEntry[] = [];
-  /** Source ids of the batch. */
-  readonly #inBatch = new Set<string>();
+  readonly #distinct: DistinctEntries;
   #bytes = 0;
   /** The previous batch, stored while this one is read. */
   #storing: Promise<void> = Promise.resolve();
@@ -89,25 +93,21 @@ export class ImportWriter {
     this.#ids = new ImportedIds(subject.idKey);
     this.#lastNode = setting.after;
     this.#edits = new ImportEdits(engine, setting.problems);
+    this.#distinct = new DistinctEntries(setting.problems);
     if (subject.session !== null) this.#goOnFrom(subject.session);
   }
 
   /** A promise if the caller must wait before the next entry. */
-  add(entry: ImportedEntry): Promise<void> | undefined {
-    if (this.isLate) return undefined;
+  add(given: ImportedEntry): Promise<void> | undefined {
+    if (this.isLate || this.isUnsure) return undefined;
+    const entry = this.#distinct.take(given);
+    if (entry === undefined) return undefined;
     // The entries that a summary covers must be stored before it.
     if (entry.kind === "compaction") return this.#flush().then(() => this.#take(entry));
     return this.#take(entry);
   }
 
   #take(entry: ImportedEntry): Promise<void> | undefined {
-    // Readers report repeated ids; a reader that does not must not fail the whole batch.
-    if (this.#inBatch.has(entry.sourceId)) {
-      const message = `entry ${entry.sourceId} was given twice; the first counts`;
-      this.#setting.problems.add("duplicate_id", message);
-      return undefined;
-    }
-    this.#inBatch.add(entry.sourceId);
     this.#batch.push(entry);
     this.#bytes += sizeOf(entry);
     const isFull = this.#batch.length === BATCH_ENTRIES || this.#bytes >= BATCH_BYTES;
@@ -121,7 +121,7 @@ export class ImportWriter {
     await this.#flush();
     await this.#storing;
     const { session, isNew } = this.#subject;
-    if (session === null || this.#setting.dryRun || this.isLate) return;
+    if (session === null || this.#setting.dryRun || this.isLate || this.isUnsure) return;
     const { id: sessionId } = session;
     const edited = await this.#edits.write(sessionId, this.#leaf);
     const isEdited = edited.leaf !== this.#leaf;
@@ -156,7 +156,8 @@ export class ImportWriter {
   }
 
   #leafOf(leaf: string | null | undefined, before: string | undefined): string | null | undefined {
-    return typeof leaf === "string" ? this.#ids.of(leaf) : leaf === null ? null : before;
+    if (typeof leaf === "string") return this.#ids.of(this.#distinct.newest(leaf));
+    return leaf === null ? null : before;
   }
 
   /** The last entry read that moves the leaf. */
@@ -206,7 +207,6 @@ export class ImportWriter {
     const isLarge = this.#bytes >= LARGE_BYTES;
     this.#hasBegun = true;
     this.#batch = [];
-    this.#inBatch.clear();
     this.#bytes = 0;
     await this.#storing;
     this.#storing = this.#store(batch);
@@ -219,11 +219,23 @@ export class ImportWriter {
     const number = ++this.#batches;
     for (let tries = 1; ; tries++) {
       // Recomputed, because the ids depend on the session's creator.
-      const batch = entries.map((entry) => ({ entry, id: this.#ids.of(entry.sourceId) }));
+      let batch = this.#waiting(entries);
       const key = keyOfBatch(this.#setting, batch, number);
       // A known entry may be from this same import: check its key first.
       const isAsked = key.idempotency !== undefined && tries === 1;
-      const known = isAsked ? NOTHING : await this.#findStored(batch);
+      let known = isAsked ? NOTHING : await this.#findStored(batch);
+      const clashes = await findClashes(this.#engine, batch, known);
+      if (clashes.size > 0) {
+        this.isUnsure = this.#setting.after !== null;
+        if (this.isUnsure) return;
+        // Another file of the session has entries of these ids.
+        batch = this.#waiting(
+          entries.map((entry) =>
+            clashes.has(entry) ? { ...entry, sourceId: derivedId(entry) } : entry,
+          ),
+        );
+        known = await this.#findStored(batch);
+      }
       const answers = new AnswerUsage(this.#answers);
       const problems = new ProblemLog();
       this.#read = { title: undefined, summaries: new Map() };
@@ -253,27 +265,28 @@ export class ImportWriter {
   }
 
   /** Known entries whose content has changed. */
-  async #noteEdits(
-    batch: readonly Waiting[],
-    known: ReadonlyMap<string, Usage | null>,
-  ): Promise<void> {
+  async #noteEdits(batch: readonly Waiting[], known: Known): Promise<void> {
     if (known.size === 0 || this.#setting.dryRun) return;
     const stored = batch.filter(({ id }) => known.has(id));
     await this.#edits.note(stored, this.#ids, this.#setting.startedAt ?? this.#subject.startedAt);
   }
 
-  /** The stored ids of the batch, each with its usage. */
-  async #findStored(batch: readonly Waiting[]): Promise<ReadonlyMap<string, Usage | null>> {
-    if (!this.#looksUp) return new Map();
+  #waiting(entries: readonly ImportedEntry[]): Waiting[] {
+    return entries.map((entry) => ({ entry, id: this.#ids.of(entry.sourceId) }));
+  }
+
+  /** The stored entries of the batch by their ids. */
+  async #findStored(batch: readonly Waiting[]): Promise<Known> {
+    if (!this.#looksUp) return NOTHING;
     const { store, tenant } = this.#engine;
     const ids = batch.map(({ id }) => id);
     const found = await store.findUsage(tenant, ids);
-    return new Map(found.map(({ id, usage }) => [id, usage]));
+    return new Map(found.map((stored) => [stored.id, stored]));
   }
 
   #draft(
     batch: readonly Waiting[],
-    known: ReadonlyMap<string, Usage | null>,
+    known: Known,
     answers: AnswerUsage,
     problems: ProblemLog,
   ): NewEntry[] {
@@ -286,7 +299,7 @@ export class ImportWriter {
     for (const { entry: read, id } of batch) {
       const isNew = !known.has(id);
       const entry = isNew ? withOwnUsage(read, answers) : read;
-      if (!isNew) noteStored(read, known.get(id) ?? null, answers);
+      if (!isNew) noteStored(read, known.get(id)?.usage ?? null, answers);
       // A file without a tree continues from the stored leaf, or from the file's last entry if the
       // session was continued here.
       const goesOn = isNew && leaf !== null && this.#ids.includes(leaf) && !this.#isAside;
@@ -343,7 +356,11 @@ export class ImportWriter {
     if (this.#setting.dryRun) return { stored: drafts.length, isRepeated: false };
     if (this.#subject.session === null && !(await this.#make())) return undefined;
     const sessionId = this.#subject.session?.id ?? "";
-    const summary = await this.#summaryOf(drafts[0], batch);
+    const summary = await newSummary(this.#engine, this.#ids, this.#leaf, {
+      draft: drafts[0],
+      first: batch[0],
+      textAt: (id) => this.#summaryAt(id),
+    });
     try {
       const draft = { sessionId, entries: drafts, expectedLeaf: this.#leaf, isHistory: true };
       const request = { ...draft, ...summary, ...key, now: this.#engine.now() };
@@ -364,27 +381,6 @@ export class ImportWriter {
       this.#leaf = (await store.findSession(tenant, sessionId))?.leaf ?? null;
       return undefined;
     }
-  }
-
-  /** The session's new summary, if the batch begins with a compaction. */
-  async #summaryOf(
-    draft: NewEntry | undefined,
-    batch: readonly Waiting[],
-  ): Promise<Pick<AppendRequest, "summary">> {
-    const { entry, id } = batch[0] ?? {};
-    if (draft === undefined || entry?.kind !== "compaction" || draft.id !== id) return {};
-    const kept = entry.data?.["firstKeptEntryId"];
-    // An entry without a parent follows the leaf.
-    const parent = draft.parentId === undefined ? this.#leaf : draft.parentId;
-    const through = typeof kept === "string" ? await this.#parentOf(this.#ids.of(kept)) : parent;
-    const text = this.#summaryAt(draft.id);
-    return typeof through === "string" && text !== undefined ? { summary: { text, through } } : {};
-  }
-
-  async #parentOf(id: string): Promise<string | null> {
-    const [record] = (await this.#engine.store.findEntries(this.#engine.tenant, [id], false))
-      .entries;
-    return record?.parentId ?? null;
   }
 
   #noteSummary(entry: ImportedEntry, id: string, parentId: string | null): void {

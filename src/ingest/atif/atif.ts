@@ -111,7 +111,7 @@ async function* readSteps(
       continue;
     }
     for (const draft of drafts) {
-      if (ids.isNew(draft.sourceId)) yield toImportedEntry(FORMAT, draft);
+      if (ids.isNew(draft.sourceId, draft)) yield toImportedEntry(FORMAT, draft);
     }
   }
 }

@@ -73,7 +73,7 @@ async function* readMessages(
       continue;
     }
     const id = textField(message, "uuid") ?? `message-${i}`;
-    if (!ids.isNew(id)) continue;
+    if (!ids.isNew(id, message)) continue;
     const named = textField(message, "parent_message_uuid");
     // The root has an id of no message.
     let parent: string | null = named === undefined ? last : (tips.get(named) ?? null);

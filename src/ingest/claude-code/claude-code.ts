@@ -101,10 +101,11 @@ export const CLAUDE_CODE: TranscriptSource = {
       sessions: sessions(),
       problems,
       // Until a line has named the session and its folder, the file is read from its start again.
-      state: () =>
-        header?.isNamed && header.cwd !== null && file !== undefined
-          ? ({ header, lines: counter.state(), file: file.state() } as unknown as JsonObject)
-          : undefined,
+      state: () => {
+        const state = header?.isNamed && header.cwd !== null ? file?.state() : undefined;
+        if (state === undefined) return undefined;
+        return { header, lines: counter.state(), file: state } as unknown as JsonObject;
+      },
     };
   },
 

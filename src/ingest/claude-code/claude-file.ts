@@ -5,6 +5,7 @@ import type { JsonObject } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
+import { KnownIds } from "../drafts.ts";
 import { type Fields, isEmpty, textField, type Writable } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
@@ -42,6 +43,7 @@ export class ClaudeFile {
   readonly #header: ClaudeHeader;
   readonly #problems: ProblemLog;
   readonly #tree: ClaudeTree;
+  readonly #ids: KnownIds;
   readonly #usage: UsageWindow;
   readonly #title: ClaudeTitle;
   readonly #queue: ClaudeQueue;
@@ -67,6 +69,7 @@ export class ClaudeFile {
     this.#header = header;
     this.#problems = problems;
     this.#tree = ClaudeTree.from(state["tree"]);
+    this.#ids = new KnownIds(problems);
     this.#usage = new UsageWindow(state["usage"]);
     this.#title = new ClaudeTitle(state["title"]);
     this.#queue = new ClaudeQueue(state["queue"]);
@@ -100,8 +103,9 @@ export class ClaudeFile {
     return this.#endsAside ? (this.#tree.lastNode(MAIN) ?? undefined) : undefined;
   }
 
-  /** Valid after the last line. */
-  state(): JsonObject {
+  /** Valid after the last line. Undefined if ids repeat: then only the whole file tells them apart. */
+  state(): JsonObject | undefined {
+    if (this.#ids.areMasked) return undefined;
     return {
       tree: this.#tree.state(),
       usage: this.#usage.state(),
@@ -116,12 +120,7 @@ export class ClaudeFile {
   #line({ record, line }: JsonRecord, given: ImportedEntry[]): void {
     if (!this.#lines.take(line)) return;
     const uuid = textField(record, "uuid") || undefined;
-    if (uuid !== undefined && this.#tree.has(uuid)) {
-      this.#problems.add("duplicate_id", `duplicate uuid ${uuid}`, line);
-      return;
-    }
-    // A line from an earlier reading that the file repeats.
-    if (uuid !== undefined && this.#tree.wasThere(uuid)) return;
+    if (uuid !== undefined && !this.#ids.isNew(uuid, contentOf(record), line)) return;
     const { type } = record;
     if (IGNORED.includes(type)) {
       this.#problems.ignore(type as string);
@@ -321,6 +320,19 @@ function parentOf(record: Fields): string | null | undefined {
   if (typeof parentUuid === "string" && parentUuid !== "") return parentUuid;
   if (logical !== undefined && logical !== "") return logical;
   return parentUuid === null ? null : undefined;
+}
+
+/** The fields of a line that copies of it share: not its session, nor its place in the tree. */
+function contentOf(record: Fields): unknown {
+  const {
+    sessionId: _,
+    parentUuid: __,
+    cwd: ___,
+    version: ____,
+    gitBranch: _____,
+    ...rest
+  } = record;
+  return rest;
 }
 
 /**

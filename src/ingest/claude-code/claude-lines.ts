@@ -14,6 +14,7 @@ import {
   timeField,
   type Writable,
 } from "../fields.ts";
+import { isMasked } from "../masked-id.ts";
 import type { ImportedEntry } from "../source.ts";
 import { toBlocks } from "./claude-blocks.ts";
 import type { QueuedPrompt } from "./claude-queue.ts";
@@ -117,7 +118,7 @@ function toAnswer(
   blocks: readonly Block[],
   common: JsonObject,
 ): MappedMessage {
-  const id = textField(message, "id");
+  const id = answerOf(message);
   const model = textField(message, "model");
   // Messages of Claude Code itself, such as network errors, name no model.
   const named = model !== undefined && model !== "<synthetic>";
@@ -146,6 +147,17 @@ function toAnswer(
   if (id) entry.answer = id;
   const isSynthetic = model === "<synthetic>";
   return { entries: [entry], answer: id || undefined, calls, results: NONE, isSynthetic };
+}
+
+/**
+ * The id of an answer. A masked one is the same for all, so the usage before the answer tells them
+ * apart: it is the same in all lines of one.
+ */
+function answerOf({ id, usage }: Fields): string | undefined {
+  if (typeof id !== "string" || !isMasked(id)) return typeof id === "string" ? id : undefined;
+  const counts = toUsage(usage);
+  if (counts === null) return id;
+  return `${id} ${counts.inputTokens} ${counts.cacheCreationTokens} ${counts.cacheReadTokens}`;
 }
 
 function toEntry(

@@ -79,8 +79,6 @@ export class ClaudeTree {
   readonly #recent: string[] = [];
   /** The uuids before prompts: a rewind continues from one of them. */
   readonly #turns = new RecentMap<string, true>(2 * TURNS);
-  /** Ids from the resume state, not met in this reading. */
-  readonly #earlier = new Set<string>();
 
   /** `limit` is the number of known lines; older ones count as missing. */
   constructor(limit: number = KEPT_IDS) {
@@ -93,11 +91,7 @@ export class ClaudeTree {
   }
 
   has(uuid: string): boolean {
-    return this.#spots.has(uuid) && !this.#earlier.has(uuid);
-  }
-
-  wasThere(uuid: string): boolean {
-    return this.#earlier.has(uuid);
+    return this.#spots.has(uuid);
   }
 
   hasAnswer(id: string): boolean {
@@ -166,7 +160,6 @@ export class ClaudeTree {
 
   #note(uuid: string, chain: string, spot: Spot): void {
     this.#spots.set(uuid, spot);
-    this.#earlier.delete(uuid);
     this.#last.set(chain, spot);
     this.#recent.push(uuid);
     if (this.#recent.length > 2 * RECENT) this.#recent.splice(0, RECENT);
@@ -214,7 +207,6 @@ export class ClaudeTree {
       const group = groupId === undefined ? undefined : tree.#groups.get(groupId);
       const isPlain = group === undefined || node === null;
       tree.#spots.set(uuid, isPlain ? node : { node, group, isResult });
-      tree.#earlier.add(uuid);
       tree.#recent.push(uuid);
     }
     for (const uuid of turns ?? []) tree.#turns.set(uuid, true);

@@ -44,7 +44,7 @@ export async function* readMessages(
     }
     const call = role === "assistant" ? calls[answers++] : undefined;
     for (const draft of toDrafts(message, content, idOf(message, number), format, names)) {
-      if (!ids.isNew(draft.sourceId)) continue;
+      if (!ids.isNew(draft.sourceId, draft)) continue;
       const createdAt = timeField(message, "ts") ?? call?.at ?? null;
       const usage = call?.usage ?? null;
       const model = draft.model ?? call?.model ?? null;

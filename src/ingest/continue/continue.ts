@@ -91,7 +91,7 @@ async function* readItems(
       continue;
     }
     for (const draft of drafts) {
-      if (!ids.isNew(draft.sourceId)) continue;
+      if (!ids.isNew(draft.sourceId, draft)) continue;
       yield toImportedEntry(FORMAT, { ...draft, parentSourceId: parent });
       parent = draft.sourceId;
     }

@@ -149,7 +149,7 @@ async function* readRequests(
   const give = function* (request: Fields, id: string, isDone: boolean) {
     const drafts = toDrafts(request, id, isDone, (kind) => problems.ignore(kind));
     for (const draft of drafts) {
-      if (!ids.isNew(draft.sourceId)) continue;
+      if (!ids.isNew(draft.sourceId, draft)) continue;
       yield { entry: toImportedEntry(FORMAT, { parentSourceId: parent, ...draft }) };
       // A sub-agent's messages name their parents and do not move the leaf.
       if (draft.kind === "message" && draft.parentSourceId === undefined) parent = draft.sourceId;

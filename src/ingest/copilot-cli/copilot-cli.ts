@@ -47,7 +47,10 @@ export const COPILOT_CLI: TranscriptSource = {
     let session: JsonObject = isPlainObject(input.resume?.["session"])
       ? (input.resume["session"] as JsonObject)
       : {};
-    const lines = new ResumedLines(() => ({ session, events: events.state() }));
+    const lines = new ResumedLines(() => {
+      const state = events.state();
+      return state === undefined ? undefined : { session, events: state };
+    });
     async function* sessions(): AsyncGenerator<ImportedSession> {
       const records = readRecords(lines.read(input.lines), problems);
       const { value: first, done } = await records.next();

@@ -131,7 +131,9 @@ export class CopilotEvents {
     this.#countedOutput = new Map(pairs(state["output"]) as [string, number][]);
   }
 
-  state(): JsonObject {
+  /** Undefined if ids repeat: then only the whole file tells them apart. */
+  state(): JsonObject | undefined {
+    if (this.#ids.areMasked) return undefined;
     return presentFields({
       tips: [...this.#tips] as unknown as JsonValue,
       calls: [...this.#calls] as unknown as JsonValue,
@@ -154,7 +156,7 @@ export class CopilotEvents {
     if (type === "tool.execution_start") this.#started(data);
     if (LEFT_OUT.has(type)) return;
     const id = textField(record, "id") ?? `event-${line}`;
-    if (!this.#ids.isNew(id, line)) return;
+    if (!this.#ids.isNew(id, record, line)) return;
     const createdAt = timeField(record, "timestamp");
     const thought = type === "assistant.reasoning" ? textField(data, "content") : undefined;
     if (thought !== undefined) {

@@ -127,7 +127,7 @@ function toSession(
     function* give(bubble: Fields): Generator<ImportedEntry> {
       const own = textField(bubble, "bubbleId") ?? `bubble-${i}`;
       i++;
-      if (!ids.isNew(own)) return;
+      if (!ids.isNew(own, bubble)) return;
       for (const draft of toBubbleDrafts(bubble, own)) yield toImportedEntry(FORMAT, draft);
     }
     for (const bubble of bubbles.read(problems)) {

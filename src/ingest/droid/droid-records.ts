@@ -48,7 +48,9 @@ export class DroidRecords {
     this.#newest = textField(state, "newest");
   }
 
-  state(): JsonObject {
+  /** Undefined if ids repeat: then only the whole file tells them apart. */
+  state(): JsonObject | undefined {
+    if (this.#ids.areMasked) return undefined;
     return {
       tips: [...this.#tips].slice(-KEPT_STATE) as unknown as JsonValue,
       names: [...this.#names].slice(-KEPT_STATE) as unknown as JsonValue,
@@ -68,7 +70,7 @@ export class DroidRecords {
       yield* this.#compaction(record, id, line);
     } else {
       this.#problems.add("unexpected", `a record of the type ${nameOf(type)} is custom data`, line);
-      if (!this.#ids.isNew(id, line)) return;
+      if (!this.#ids.isNew(id, record, line)) return;
       const data = otherFields(record, ["type", "id", "timestamp"]);
       const custom = toCustomEntry(FORMAT, id, nameOf(type), data, timeField(record, "timestamp"));
       yield { ...custom, parentSourceId: this.#tip };
@@ -83,7 +85,7 @@ export class DroidRecords {
       this.#goOn(id, parent);
       return;
     }
-    if (!this.#ids.isNew(id, line)) return;
+    if (!this.#ids.isNew(id, record, line)) return;
     const drafts = toDrafts(record, message, content, id);
     if (drafts === undefined) {
       this.#problems.add("unexpected", "a message without a role or content is custom data", line);
@@ -95,7 +97,7 @@ export class DroidRecords {
     }
     let tip = parent;
     for (const draft of drafts.flatMap((each) => this.#split(each))) {
-      if (draft.sourceId !== id && !this.#ids.isNew(draft.sourceId, line)) continue;
+      if (draft.sourceId !== id && !this.#ids.isNew(draft.sourceId, draft, line)) continue;
       yield toImportedEntry(FORMAT, { ...draft, parentSourceId: tip });
       if (draft.kind === "message") tip = draft.sourceId;
     }
@@ -108,7 +110,7 @@ export class DroidRecords {
   }
 
   *#compaction(record: Fields, sourceId: string, line: number): Generator<ImportedEntry> {
-    if (!this.#ids.isNew(sourceId, line)) return;
+    if (!this.#ids.isNew(sourceId, record, line)) return;
     const draft: EntryDraft = {
       sourceId,
       kind: "compaction",

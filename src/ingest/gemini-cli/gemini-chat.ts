@@ -25,6 +25,16 @@ interface Given {
   additions: number;
 }
 
+/** Numbers repeated names: the first keeps its own, the second is `name#2`. */
+function numbering(): (name: string) => string {
+  const counts = new Map<string, number>();
+  return (name) => {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count === 1 ? name : `${name}#${count}`;
+  };
+}
+
 export class GeminiChat {
   readonly #problems: ProblemLog;
   /** The current messages of the chat, in order. */
@@ -36,6 +46,10 @@ export class GeminiChat {
   #open: { readonly id: string; message: Fields; readonly line: number | undefined } | undefined;
   #tip: string | null = null;
   #renames: number;
+  /** The type and time of the first message of each id: with others it is another message. */
+  readonly #marks = new RecentMap<string, string>(KNOWN_MESSAGES);
+  /** The names of repeated ids. */
+  readonly #names = new RecentMap<string, string>(KNOWN_MESSAGES);
 
   constructor(problems: ProblemLog, resume: JsonObject | undefined) {
     this.#problems = problems;
@@ -43,8 +57,9 @@ export class GeminiChat {
     this.#tip = textField(state, "tip") ?? null;
     this.#renames = Number(state["renames"] ?? 0);
     for (const kept of Array.isArray(state["path"]) ? (state["path"] as unknown[]) : []) {
-      const [id, parent, tip, parts, additions] = Array.isArray(kept) ? kept : [];
+      const [id, parent, tip, parts, additions, mark] = Array.isArray(kept) ? kept : [];
       if (typeof id !== "string" || !Array.isArray(parts)) continue;
+      if (typeof mark === "string") this.#marks.set(id, mark);
       this.#goOn(id);
       this.#given.set(id, { parent, tip, parts: new Set(parts), additions: Number(additions) });
     }
@@ -54,12 +69,14 @@ export class GeminiChat {
     return this.#tip;
   }
 
-  state(): JsonObject {
+  /** Undefined if ids repeat: then only the whole file tells them apart. */
+  state(): JsonObject | undefined {
+    if (this.#names.size > 0) return undefined;
     const path = [...this.#path.keys()].slice(-KEPT_MESSAGES).flatMap((id) => {
       const given = this.#given.get(id);
       return given === undefined
         ? []
-        : [[id, given.parent, given.tip, [...given.parts], given.additions]];
+        : [[id, given.parent, given.tip, [...given.parts], given.additions, this.#marks.get(id)]];
     });
     return { path: path as unknown as JsonValue, tip: this.#tip, renames: this.#renames };
   }
@@ -91,7 +108,7 @@ export class GeminiChat {
     }
     yield* this.#message(message, line);
     yield* this.end();
-    this.#tip = this.#given.get(id)?.tip ?? this.#tip;
+    this.#tip = this.#given.get(this.#names.get(id) ?? id)?.tip ?? this.#tip;
   }
 
   /** Yields the newest message in its final form. */
@@ -122,13 +139,27 @@ export class GeminiChat {
   }
 
   *#message(message: Fields, line?: number): Generator<ImportedEntry> {
-    const id = textField(message, "id") ?? "";
+    const id = this.#nameOf(message);
     if (this.#open?.id !== id) yield* this.end();
     const onPath = this.#path.has(id);
     if (!onPath) this.#goOn(id);
     this.#open = { id, message, line };
     // A rewritten older message keeps its place.
     if (onPath && this.#newest !== id) yield* this.end();
+  }
+
+  /** Its id, or a name of its own if the id belongs to another message. */
+  #nameOf(message: Fields): string {
+    const id = textField(message, "id") ?? "";
+    const mark = `${nameOf(message["type"])} ${textField(message, "timestamp") ?? ""}`;
+    const known = this.#marks.get(id);
+    if (known === undefined) this.#marks.set(id, mark);
+    // A replaced message may have no time.
+    const isSame = known === undefined || known.startsWith(mark) || mark.startsWith(known);
+    if (isSame) return id;
+    const name = `${id}~${mark}`;
+    this.#names.set(id, name);
+    return name;
   }
 
   #goOn(id: string): void {
@@ -139,9 +170,10 @@ export class GeminiChat {
   *#give(id: string, drafts: readonly EntryDraft[]): Generator<ImportedEntry> {
     const given: Given = { parent: this.#tip, tip: this.#tip, parts: new Set(), additions: 0 };
     this.#given.set(id, given);
+    const numbered = numbering();
     for (const draft of drafts) {
       yield toImportedEntry(FORMAT, { ...draft, parentSourceId: given.tip });
-      this.#note(given, draft);
+      this.#note(given, draft, numbered(draft.sourceId));
     }
     this.#tip = given.tip;
   }
@@ -149,31 +181,36 @@ export class GeminiChat {
   /** Yields calls and results added to a message since it was yielded. */
   *#add(id: string, given: Given, drafts: readonly EntryDraft[]): Generator<ImportedEntry> {
     const isNewest = this.#newest === id;
+    const numbered = numbering();
     for (const draft of drafts) {
       const isOwn = draft.sourceId === id;
+      const part = numbered(draft.sourceId);
+      const call = numbering();
       const calls = (draft.blocks ?? []).filter(
-        (block) => block.type === "tool_use" && !given.parts.has(`call ${block.id}`),
+        (block) => block.type === "tool_use" && !given.parts.has(call(`call ${block.id}`)),
       );
-      if (isOwn ? calls.length === 0 : given.parts.has(draft.sourceId)) continue;
+      if (isOwn ? calls.length === 0 : given.parts.has(part)) continue;
       const added = isOwn
         ? { ...draft, sourceId: `${id}+${++given.additions}`, id, blocks: calls, usage: null }
         : draft;
       yield toImportedEntry(FORMAT, { ...added, parentSourceId: given.tip });
-      this.#note(given, added);
+      this.#note(given, added, isOwn ? added.sourceId : part);
     }
     if (isNewest) this.#tip = given.tip;
   }
 
-  #note(given: Given, draft: EntryDraft): void {
-    given.parts.add(draft.sourceId);
+  #note(given: Given, draft: EntryDraft, part: string): void {
+    given.parts.add(part);
+    const call = numbering();
     for (const block of draft.blocks ?? []) {
-      if (block.type === "tool_use") given.parts.add(`call ${block.id}`);
+      if (block.type === "tool_use") given.parts.add(call(`call ${block.id}`));
     }
     if (draft.kind === "message") given.tip = draft.sourceId;
   }
 
   /** Takes back the message and all after it; everything, if it is unknown. */
-  #goBack(id: string, line?: number): void {
+  #goBack(named: string, line?: number): void {
+    const id = this.#names.get(named) ?? named;
     const path = [...this.#path.keys()];
     const index = path.indexOf(id);
     if (index < 0) {

@@ -84,7 +84,10 @@ function readLog(input: SourceInput, problems: ProblemLog): ReturnType<Transcrip
   const kept = input.resume?.["session"];
   let header: Fields = isPlainObject(kept) ? kept : {};
   const chat = new GeminiChat(problems, input.resume);
-  const lines = new ResumedLines(() => ({ session: header as JsonObject, chat: chat.state() }));
+  const lines = new ResumedLines(() => {
+    const state = chat.state();
+    return state === undefined ? undefined : { session: header as JsonObject, chat: state };
+  });
   async function* sessions(): AsyncGenerator<ImportedSession> {
     const records = readRecords(lines.read(input.lines), problems);
     const { value: first, done } = await records.next();

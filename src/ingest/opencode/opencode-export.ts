@@ -17,7 +17,9 @@ export const OPENCODE_EXPORT: TranscriptSource = {
 
   recognise(head) {
     const text = new TextDecoder("utf-8").decode(head);
-    return /^\s*\{\s*"info"\s*:\s*\{/.test(text) && /"id"\s*:\s*"ses_/.test(text.slice(0, 4096));
+    const isExport = /^\s*\{\s*"info"\s*:\s*\{/.test(text);
+    // The id may be masked.
+    return isExport && /"id"\s*:\s*"ses_|"projectID"\s*:/.test(text.slice(0, 4096));
   },
 
   isText: () => true,

@@ -29,7 +29,7 @@ export class OpencodeSession {
   }
 
   *read(message: OpencodeMessage): Generator<ImportedEntry> {
-    if (!this.#ids.isNew(message.id)) return;
+    if (!this.#ids.isNew(message.id, [message.data, message.parts])) return;
     if (this.#newest !== undefined) yield* this.#give(this.#newest, true);
     this.#newest = message;
   }

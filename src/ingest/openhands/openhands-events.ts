@@ -72,7 +72,7 @@ export class OpenHandsEvents {
     }
     const own = countField(event, "id") ?? number;
     const sourceId = textField(event, "id") ?? `event-${own}`;
-    if (!this.#ids.isNew(sourceId, number)) return;
+    if (!this.#ids.isNew(sourceId, event, number)) return;
     const createdAt = timeField(event, "timestamp");
     const draft = legacy ?? this.#draft(event);
     if (draft !== undefined) {

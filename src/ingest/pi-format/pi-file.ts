@@ -11,6 +11,7 @@ import type { JsonObject, JsonValue } from "../../model/json.ts";
 import { LEAF_MARK } from "../../transcript/pi-marks.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import { batched, splitAhead } from "../batches.ts";
+import { KnownIds } from "../drafts.ts";
 import {
   type Fields,
   nameOf,
@@ -53,6 +54,7 @@ export function readPiFile(
     ...(header === undefined ? {} : { header }),
     ...(file === undefined ? {} : { file: file.state() }),
   }));
+  const isMasked = () => file?.isMasked ?? false;
   async function* sessions(): AsyncGenerator<ImportedSession> {
     const isKnown = header !== undefined;
     const { ahead, rest } = await splitAhead(
@@ -78,7 +80,7 @@ export function readPiFile(
     isLost: () => file?.isLost ?? false,
     // A file without a header is identified by its name; it may still turn out to be another
     // session.
-    state: () => (header?.["type"] === "session" ? lines.state() : undefined),
+    state: () => (header?.["type"] === "session" && !isMasked() ? lines.state() : undefined),
   };
 }
 
@@ -110,6 +112,7 @@ class PiFile {
   isLost = false;
   readonly #tree: PiTree;
   readonly #problems: ProblemLog;
+  readonly #ids: KnownIds;
   /** Version 1 has neither ids nor parents. */
   readonly #isLinear: boolean;
   /** The number of readable records of version 1, which are identified by number. */
@@ -117,10 +120,16 @@ class PiFile {
 
   constructor(header: Fields, problems: ProblemLog, state: JsonObject = {}) {
     this.#problems = problems;
+    this.#ids = new KnownIds(problems);
     this.#isLinear = header["type"] === "session" && Number(nameOf(header["version"] ?? 1)) < 2;
     this.#tree = PiTree.from(state["tree"]);
     this.#records = Math.max(0, Number(state["records"] ?? 0));
     if (state["leaf"] !== undefined) this.leaf = state["leaf"] as string | null;
+  }
+
+  /** Whether ids repeat: then only the whole file tells them apart. */
+  get isMasked(): boolean {
+    return this.#ids.areMasked;
   }
 
   /** Valid between two lines. */
@@ -171,10 +180,7 @@ class PiFile {
       this.#problems.add("unexpected", "the record has no id", line);
       return;
     }
-    if (tree.has(id)) {
-      this.#problems.add("duplicate_id", `duplicate id ${id}`, line);
-      return;
-    }
+    if (!this.#ids.isNew(id, record, line)) return;
     const mapped = toEntry(this.#isLinear ? this.#withKeptId(record) : record);
     const named = record["parentId"];
     const parentId = named === null || typeof named === "string" ? named : tree.last;

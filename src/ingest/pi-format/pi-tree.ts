@@ -123,8 +123,9 @@ export class PiTree {
   /** The entry is the first after the annotations between it and its parent. */
   #passAnnotations(parentId: string | null, node: string): void {
     let passed = parentId === null ? undefined : this.#annotations.get(parentId);
-    while (passed !== undefined) {
-      passed.next ??= node;
+    // Those before one that was passed already were passed with it. Repeated ids may form a circle.
+    while (passed !== undefined && passed.next === undefined) {
+      passed.next = node;
       passed = passed.parent === null ? undefined : this.#annotations.get(passed.parent);
     }
   }

@@ -121,9 +121,12 @@ describe("version 3", () => {
     expect(shape(entries)).toEqual(["n1<null", "a<null", "n2<a", "n3<a", "b<a", "c<a"]);
   });
 
-  test("counts a repeated id, and keeps the first", async () => {
-    const { entries, problems } = await read(tree("a - one", "a - two"));
-    expect(entries).toMatchObject([{ sourceId: "a", blocks: [{ text: "one" }] }]);
+  test("counts a repeated record, and keeps another one of the same id", async () => {
+    const { entries, problems } = await read(tree("a - one", "a - one", "a - two"));
+    expect(entries).toMatchObject([
+      { sourceId: "a", blocks: [{ text: "one" }] },
+      { sourceId: "a", blocks: [{ text: "two" }] },
+    ]);
     expect(problems).toMatchObject([{ line: 3, code: "duplicate_id" }]);
   });
 

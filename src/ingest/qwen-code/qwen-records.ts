@@ -33,7 +33,9 @@ export class QwenRecords {
     this.#last = textField(state, "last") ?? null;
   }
 
-  state(): JsonObject {
+  /** Undefined if ids repeat: then only the whole file tells them apart. */
+  state(): JsonObject | undefined {
+    if (this.#ids.areMasked) return undefined;
     const places = [...this.#places].slice(-KEPT);
     return { places: places as unknown as JsonValue, last: this.#last };
   }
@@ -44,7 +46,7 @@ export class QwenRecords {
       this.#problems.add("unexpected", "a record without an id was left out", line);
       return;
     }
-    if (!this.#ids.isNew(id, line)) return;
+    if (!this.#ids.isNew(id, record, line)) return;
     const known = toMapped(record);
     if (known === undefined) {
       const type = JSON.stringify(record["type"]) ?? "no type";

@@ -156,6 +156,7 @@ async function importLines({
       forgotten,
       key: known,
       late: result.late ?? null,
+      ...(result.unsure ? { unsure: true } : {}),
       problem_counts: Object.fromEntries(problems.counts),
       problems: problems.first.map(({ code, message }) => ({ code, message })),
       stored,

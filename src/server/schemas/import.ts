@@ -103,6 +103,10 @@ export const importResult: z.ZodType = z
     forgotten: z.boolean(),
     key: text,
     problem_counts: counts,
+    unsure: z
+      .boolean()
+      .optional()
+      .meta({ description: "The tail of a file repeats ids: send the whole file." }),
     late: z
       .array(text)
       .nullable()

@@ -62,10 +62,10 @@ export function toEntry(row: Row, sessionId: string): EntryRecord {
 }
 
 export const USAGE_COLUMNS = `e.id, e.input_tokens, e.output_tokens, e.cache_creation_tokens,
-  e.cache_read_tokens`;
+  e.cache_read_tokens, e.created_at`;
 
 export function toEntryUsage(row: Row): EntryUsage {
-  return { id: String(row["id"]), usage: usageOf(row) };
+  return { id: String(row["id"]), usage: usageOf(row), createdAt: Number(row["created_at"]) };
 }
 
 function usageOf(row: Row): Usage | null {
