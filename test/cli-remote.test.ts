@@ -85,6 +85,9 @@ function commandLines(): readonly (readonly [string, ...(readonly string[])])[] 
     ["title", "made-here", "A title"],
     ["edit", SESSION, question, "acquireLock thrice?"],
     ["branch", SESSION, answer],
+    // Long, because a compaction without gain is refused; twice, because one message is kept.
+    ["append", SESSION, "acquireLock waits. ".repeat(100), "--actor", "ana"],
+    ["append", SESSION, "Why?", "--actor", "ana"],
     ["label", SESSION, answer, "good"],
     ["pin", SESSION, answer],
     ["fork", SESSION, "--by", "ana", "--id", "forked-here"],

@@ -32,7 +32,7 @@ describe.each([
     const session = await engine.createSession(created);
     await session.append([
       { role: "user", content: "Why twice?" },
-      { role: "assistant", content: "Two timers." },
+      { role: "assistant", content: "Two timers. ".repeat(80) },
     ]);
     const summary = "mine" as never;
     const refused = { code: "invalid_input", message: expect.stringMatching(WAY) };

@@ -106,6 +106,7 @@ const OPTIONS_OF: Readonly<Record<string, readonly (keyof typeof INPUTS)[]>> = {
   openServer: ["openServer", "openServer.rateLimit", "openServer.budget"],
   openStore: ["openStore", "open.indexing"],
   toLogLine: [],
+  totalTokens: [],
 };
 
 /** Pure functions of the port of stores, which take no options. */

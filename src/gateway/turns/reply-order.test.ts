@@ -91,7 +91,7 @@ describe.each(BACKENDS)("on %s", (_, testGateway) => {
   });
 
   test("a message that was summarised before its answer reaches the model verbatim", async () => {
-    const model = scriptedModel(fails, say("Red."), say("5."));
+    const model = scriptedModel(fails, say("Red. ".repeat(200)), say("5."));
     const { gateway } = await testGateway({}, { model });
     const price = { ...ana, id: "1", text: "price?" };
     await failureOf(gateway.reply(price));

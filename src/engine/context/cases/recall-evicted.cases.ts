@@ -99,7 +99,7 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
       const built = await session.buildContext({ tokenBudget: 5_000, recentTurns: 4 });
       const recalled = built.messages.filter(({ part }) => part === "recalled");
       const text = recalled.map(({ blocks }) => textOf(blocks)).join("\n");
-      expect(text).toContain("the heron waits and …");
+      expect(text).toContain("the heron waits and…");
       expect(text).not.toContain("ghp_");
     });
 
