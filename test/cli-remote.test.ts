@@ -159,6 +159,8 @@ function environment(where: "file" | "server"): Record<string, string> {
   return {
     HOME: join(folder, where),
     WORKSTATION_ID: "w1",
+    // The server's: times of resets are local to the process that answers.
+    TZ: Intl.DateTimeFormat().resolvedOptions().timeZone,
     BACKSCROLL_DB: where === "file" ? join(folder, "file.db") : server.url,
     ...(where === "file" ? { BACKSCROLL_MODEL_URL: model.url, BACKSCROLL_MODEL: "example" } : {}),
   };
