@@ -5,15 +5,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { short } from "../parts/words.ts";
 import { DayRange } from "./day-range.tsx";
 import { type FacetValue, facets, openMenu } from "./facets.ts";
-import {
-  choose,
-  chosenFilters,
-  daysOf,
-  FILTER_NAMES,
-  FILTERS,
-  type Filter,
-  PERIODS,
-} from "./filters.ts";
+import { choose, chosenFilters, FILTER_NAMES, FILTERS, type Filter } from "./filters.ts";
+import { daysOf, PERIODS } from "./periods.ts";
 
 /** Longer lists can be narrowed by typing. */
 const MANY = 12;

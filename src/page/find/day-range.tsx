@@ -1,6 +1,6 @@
 /** A range of days, both of them included; either may be left open. */
 
-import { daysOf, toRange } from "./filters.ts";
+import { daysOf, toRange } from "./periods.ts";
 
 export function DayRange(props: {
   readonly value: string | undefined;

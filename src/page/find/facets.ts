@@ -8,7 +8,8 @@ import { effect, signal } from "@preact/signals";
 import { address, param } from "../data/address.ts";
 import { connection, engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
-import { chosenFilters, type Filter, periodOf } from "./filters.ts";
+import { chosenFilters, type Filter } from "./filters.ts";
+import { periodOf } from "./periods.ts";
 
 export interface FacetValue {
   readonly value: string;

@@ -5,7 +5,8 @@ import { address, param } from "../data/address.ts";
 import { connection, engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
 import type { SearchResult, Session } from "../data/types.ts";
-import { type Chosen, chosenFilters, periodOf } from "./filters.ts";
+import { type Chosen, chosenFilters } from "./filters.ts";
+import { periodOf } from "./periods.ts";
 
 export interface Found {
   /** The query of these results: the box may already contain another. */

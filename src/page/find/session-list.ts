@@ -5,7 +5,8 @@ import { address, param } from "../data/address.ts";
 import { connection, engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
 import type { Session } from "../data/types.ts";
-import { type Chosen, chosenFilters, periodOf } from "./filters.ts";
+import { type Chosen, chosenFilters } from "./filters.ts";
+import { periodOf } from "./periods.ts";
 import { remember } from "./search.ts";
 
 export interface Listed {

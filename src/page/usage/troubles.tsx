@@ -6,7 +6,7 @@ import { projectName } from "../../model/project-name.ts";
 import { param, sessionAddress } from "../data/address.ts";
 import { engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
-import { periodOf } from "../find/filters.ts";
+import { periodOf } from "../find/periods.ts";
 import { age, counted, short, whole } from "../parts/words.ts";
 
 type Review = Awaited<ReturnType<ReturnType<typeof engine.peek>["review"]>>;

@@ -8,7 +8,7 @@ import { engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";
 import type { Stats, Sum } from "../data/types.ts";
 import { DayRange } from "../find/day-range.tsx";
-import { PERIODS, periodOf } from "../find/filters.ts";
+import { PERIODS, periodOf } from "../find/periods.ts";
 import { counted, distinctEnds, dollars, short, whole } from "../parts/words.ts";
 import { DayChart } from "./day-chart.tsx";
 import { Troubles } from "./troubles.tsx";

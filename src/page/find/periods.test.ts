@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { daysOf, periodOf, toRange } from "./filters.ts";
+import { daysOf, periodOf, toRange } from "./periods.ts";
 
 test("a range of days counts both of them whole, in the reader's time zone", () => {
   expect(periodOf("2026-05-01..2026-05-04")).toEqual({
