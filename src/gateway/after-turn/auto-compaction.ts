@@ -60,6 +60,8 @@ export interface TurnContext {
   /** The turn was housekeeping: memories are not flushed for it. */
   readonly heartbeat?: boolean;
   readonly signal?: AbortSignal;
+  /** For `makeRoom`: the most tokens that the context may take. Default: by the attempt. */
+  readonly limitTokens?: number;
 }
 
 export interface AfterTurn {
@@ -168,7 +170,11 @@ export function autoCompaction(options: AutoCompactionOptions = {}): AutoCompact
     const before = async () => {
       await flushNow(true);
     };
-    const plan = keepAfterOverflow(attempt, windowTokens);
+    const { limitTokens } = turn;
+    const plan =
+      limitTokens === undefined
+        ? keepAfterOverflow(attempt, windowTokens)
+        : { keep: { tokens: limitTokens }, limitTokens };
     const input = {
       ...compact,
       ...plan,

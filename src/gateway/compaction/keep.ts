@@ -1,7 +1,6 @@
 /** The verbatim part of a conversation when a policy compacts; it shrinks with each overflow. */
 
 import type { CompactInput, KeepInput } from "../../engine/compaction/compact-options.ts";
-import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import type { AutoPolicy } from "./auto-policy.ts";
 import { compactionThreshold } from "./reserve.ts";
 
@@ -36,15 +35,8 @@ const LESS: readonly ((contextWindow: number) => KeepInput)[] = [
   () => "none",
 ];
 
-export const MAX_RECOVERIES: number = LESS.length;
-
 /** The kept part after the `attempt`-th overflow in a row, counted from 1. */
 export function keepAfterOverflow(attempt: number, contextWindow: number): KeepPlan {
-  const keep = LESS[Math.min(attempt, MAX_RECOVERIES) - 1]?.(contextWindow) ?? "none";
+  const keep = LESS[Math.min(attempt, LESS.length) - 1]?.(contextWindow) ?? "none";
   return { keep, limitTokens: Math.floor(contextWindow / (attempt + 1)) };
-}
-
-/** The token budget after the `attempt`-th overflow: each attempt lowers it further. */
-export function budgetAfterOverflow(attempt: number, budget: number): number {
-  return Math.max(MIN_CONTEXT_BUDGET, Math.floor(budget * 0.6 ** attempt));
 }

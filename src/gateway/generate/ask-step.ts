@@ -1,63 +1,71 @@
-/** One model call; after a reported context overflow it calls again with a smaller context. */
+/** One model call; after a context overflow it calls again with a smaller context. */
 
 import { BackscrollError } from "../../model/errors.ts";
+import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
 import { inputTokens } from "../compaction/decide.ts";
 import type { EventListener } from "../compaction/events.ts";
-import { budgetAfterOverflow, MAX_RECOVERIES } from "../compaction/keep.ts";
+import { type Asked, type Retry, untilItFits } from "../compaction/fit-window.ts";
 import type { GeneratePart } from "./generate-input.ts";
 import type { GenerateOptions } from "./generate-options.ts";
 import { seenBy } from "./perspective.ts";
-import { readContext } from "./read-context.ts";
+import { readContext, readNear } from "./read-context.ts";
 import { stopped, type WrittenAnswer, writeAnswer } from "./write-answer.ts";
 
 /**
- * Calls at most three times, each time after a compaction that keeps less and with a smaller
- * budget. Other failures are thrown at once.
+ * After an overflow, compacts once and repeats the call with less each time; see `untilItFits`.
+ * Other failures are thrown at once.
  */
 export async function askStep(
   options: GenerateOptions,
   tell: (part: GeneratePart) => void,
   tellEvent: EventListener,
 ): Promise<WrittenAnswer> {
-  const { session, compaction, input } = options;
-  let window = options.contextWindow;
+  const { session, compaction, input, memory, model, fixedTokens, learned } = options;
+  const { heartbeat = false, signal } = input;
+  const turn = { heartbeat, ...(signal === undefined ? {} : { signal }) };
   let { supersedes } = options;
-  for (let attempt = 0; ; attempt++) {
-    const budget = Math.min(options.tokenBudget, Math.max(1, Math.floor(window * 0.9)));
-    const tokenBudget = attempt === 0 ? options.tokenBudget : budgetAfterOverflow(attempt, budget);
-    const overflow = await tryOnce(options, tokenBudget, supersedes, tell);
-    if ("answer" in overflow) return overflow.answer;
-    if (attempt === MAX_RECOVERIES) throw overflow.failure;
-    supersedes = overflow.aborted ?? supersedes;
-    window = Math.min(window, overflow.windowTokens ?? window);
-    const numbers = { tokenBudget, contextWindow: window };
-    tellEvent({ type: "overflow_retry", sessionId: session.id, attempt: attempt + 1, numbers });
-    const { heartbeat = false, signal } = input;
-    const turn = { heartbeat, ...(signal === undefined ? {} : { signal }) };
-    await compaction.makeRoom(session, attempt + 1, window, turn);
+  const onRetry = async ({ attempt, windowTokens, limitTokens }: Retry) => {
+    const numbers = { tokenBudget: limitTokens, contextWindow: windowTokens };
+    tellEvent({ type: "overflow_retry", sessionId: session.id, attempt, numbers });
+    // One summary suffices: later requests are smaller by their budget.
+    if (attempt > 1) return;
+    await compaction.makeRoom(session, attempt, windowTokens, { ...turn, limitTokens });
+  };
+  const { tokenBudget } = options;
+  const search = { memory, model: model.name, tokenBudget, fixedTokens, learned, onRetry };
+  const fitted = await untilItFits(search, async (budget, below) => {
+    const asked = await tryOnce(options, budget, below, supersedes, tell);
+    if (asked !== undefined && "failure" in asked) supersedes = asked.aborted ?? supersedes;
+    return asked;
+  });
+  // The requests between left messages out: from now on a summary stands for them.
+  if (fitted.learned !== undefined && fitted.attempts > 1 && fitted.answer.calls.length === 0) {
+    const { accepted, refused } = fitted.learned;
+    const limitTokens = Math.max(MIN_CONTEXT_BUDGET, accepted - fixedTokens);
+    fitted.answer.afterwards = async () => {
+      await compaction.makeRoom(session, 1, refused, { ...turn, limitTokens });
+    };
   }
-}
-
-interface Overflowed {
-  readonly failure: unknown;
-  readonly windowTokens: number | undefined;
-  /** The message that was opened before the failure, if any. */
-  readonly aborted: string | undefined;
+  return fitted.answer;
 }
 
 async function tryOnce(
   options: GenerateOptions,
   tokenBudget: number,
+  below: number,
   supersedes: string | undefined,
   tell: (part: GeneratePart) => void,
-): Promise<{ readonly answer: WrittenAnswer } | Overflowed> {
+): Promise<(Asked<WrittenAnswer> & { readonly aborted?: string | undefined }) | undefined> {
   const { input, session, model, tools, contextWindow, silence, as, replyTo } = options;
   if (input.signal?.aborted === true) throw stopped("before the model was called");
   const { filterParticipants } = input;
   const view = filterParticipants === undefined ? {} : { filterParticipants };
   const answered = replyTo === undefined ? {} : { replyTo };
   const wanted = { ...input.context, ...view, ...answered };
-  const context = await readContext(session, wanted, tokenBudget, options.tokenBudget);
+  const read = below === Number.POSITIVE_INFINITY ? readContext : readNear;
+  const context = await read(session, wanted, tokenBudget, options.tokenBudget);
+  const sentTokens = context.tokens + options.fixedTokens;
+  if (sentTokens >= below) return undefined;
   const parts = model.stream({
     messages: seenBy(context.messages, as),
     tools,
@@ -80,13 +88,15 @@ async function tryOnce(
     const answer = await writeAnswer(parts, settings, (id) => {
       aborted = id;
     });
-    if (!isCutOff(answer, contextWindow)) return { answer };
+    if (!isCutOff(answer, contextWindow)) return { answer, sentTokens };
     await answer.abort("overflow");
-    return { failure: silentOverflow(model.name), windowTokens: undefined, aborted };
+    const failure = silentOverflow(model.name);
+    return { failure, sentTokens, windowTokens: undefined, aborted };
   } catch (error) {
     if (!isOverflow(error)) throw error;
     const told = error.details["windowTokens"];
-    return { failure: error, windowTokens: typeof told === "number" ? told : undefined, aborted };
+    const windowTokens = typeof told === "number" ? told : undefined;
+    return { failure: error, sentTokens, windowTokens, aborted };
   }
 }
 

@@ -35,7 +35,7 @@ export async function runGenerate(
   };
   const session = memory.session(input.conversationId);
   await session.meta();
-  const options = await checkGenerate(session, input, tellEvent);
+  const options = await checkGenerate(memory, session, input, tellEvent);
   const message = await appendMessage(options);
   if (input.signal?.aborted === true) throw stopped("before it began; the message is stored");
   const supersedes = message === null ? await findStopped(options) : undefined;
@@ -93,6 +93,7 @@ async function converse(
     usage = addUsage(usage, answer.end.usage);
     if (answer.calls.length === 0) {
       const entry = await answer.commit();
+      await answer.afterwards?.();
       const { finishReason } = answer.end;
       return { text, silent: answer.silent && text === "", entry, steps, usage, finishReason };
     }

@@ -42,6 +42,8 @@ export interface WrittenAnswer {
    * message and throws `model_failed`.
    */
   commit(): Promise<Entry>;
+  /** Runs after the commit. */
+  afterwards?: () => Promise<void>;
   /** Aborts it; the text received so far is kept. */
   abort(reason: string): Promise<void>;
 }

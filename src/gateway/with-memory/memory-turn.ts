@@ -14,9 +14,10 @@ import {
   type AutoCompactionOptions,
   toAutoCompaction,
 } from "../after-turn/auto-compaction.ts";
+import { type LearnedWindow, readLearned } from "../compaction/learned-window.ts";
 import { effectiveReserve, REPLY_RESERVE } from "../compaction/reserve.ts";
 import { seenBy } from "../generate/perspective.ts";
-import { readContext } from "../generate/read-context.ts";
+import { readContext, readNear } from "../generate/read-context.ts";
 import { newMessages } from "./read-prompt.ts";
 import type { SdkMessage, SdkModel } from "./sdk-model.ts";
 import { writePrompt } from "./write-prompt.ts";
@@ -42,8 +43,12 @@ export interface MemoryTurn {
   readonly contextWindow: number;
   readonly compaction: AutoCompaction;
   /** The prompt, under a smaller budget after an overflow. */
-  prompt(tokenBudget?: number): Promise<SdkMessage[]>;
+  prompt(
+    tokenBudget?: number,
+  ): Promise<{ readonly messages: SdkMessage[]; readonly tokens: number }>;
   readonly tokenBudget: number;
+  readonly memory: TenantEngine;
+  readonly learned: LearnedWindow | undefined;
 }
 
 /** Stores the prompt's messages that the log lacks. */
@@ -67,19 +72,26 @@ export async function beginTurn(
     };
     await session.append(fresh.map(({ message }) => ({ ...message, ...whose[message.role] })));
   }
-  const window = options.contextWindow ?? contextWindow(model.modelId).tokens;
+  const learned = await readLearned(options.memory, model.modelId);
+  const wanted = options.contextWindow ?? contextWindow(model.modelId).tokens;
+  const window = Math.min(wanted, learned?.refused ?? wanted);
   const system = given.filter(({ role }) => role === "system");
   const free = Math.max(MIN_CONTEXT_BUDGET, window - effectiveReserve(REPLY_RESERVE, window));
-  const whole = options.context?.tokenBudget ?? free;
+  const budget = options.context?.tokenBudget ?? free;
+  const whole = Math.min(budget, Math.max(MIN_CONTEXT_BUDGET, learned?.accepted ?? budget));
   return {
     session,
     actor,
     contextWindow: window,
     tokenBudget: whole,
+    memory: options.memory,
+    learned,
     compaction: toAutoCompaction(options.compaction, model.modelId, window),
     prompt: async (tokenBudget = whole) => {
-      const context = await readContext(session, options.context ?? {}, tokenBudget, whole);
-      return writePrompt(system, seenBy(context.messages, actor), model);
+      const read = tokenBudget < whole ? readNear : readContext;
+      const context = await read(session, options.context ?? {}, tokenBudget, whole);
+      const messages = writePrompt(system, seenBy(context.messages, actor), model);
+      return { messages, tokens: context.tokens };
     },
   };
 }

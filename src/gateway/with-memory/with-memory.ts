@@ -9,7 +9,7 @@ import { checkFields, checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { AiSdkModel } from "../../providers/language-model.ts";
 import { overflowOf } from "../../providers/model-failure.ts";
-import { budgetAfterOverflow, MAX_RECOVERIES } from "../compaction/keep.ts";
+import { type Retry, untilItFits } from "../compaction/fit-window.ts";
 import {
   beginTurn,
   type MemoryTurn,
@@ -47,7 +47,7 @@ export function withMemory<Model extends AiSdkModel>(
 
 async function answerWhole(model: SdkModel, call: SdkCall, options: WithMemoryOptions) {
   const turn = await beginTurn(model, call.prompt, options);
-  const answer = await untilItFits(turn, call, (fitting) => model.doGenerate(fitting));
+  const answer = await askUntilItFits(turn, model, call, (fitting) => model.doGenerate(fitting));
   call.abortSignal?.throwIfAborted();
   const blocks = answer.content.flatMap(readPart);
   await storeAnswer(turn, model, blocks, readUsage(answer.usage));
@@ -57,7 +57,7 @@ async function answerWhole(model: SdkModel, call: SdkCall, options: WithMemoryOp
 
 async function answerStream(model: SdkModel, call: SdkCall, options: WithMemoryOptions) {
   const turn = await beginTurn(model, call.prompt, options);
-  const result = await untilItFits(turn, call, (fitting) => model.doStream(fitting));
+  const result = await askUntilItFits(turn, model, call, (fitting) => model.doStream(fitting));
   const { abortSignal: signal } = call;
   const reader = result.stream.getReader();
   // A model that ignores the signal is abandoned: the pending read ends.
@@ -90,26 +90,36 @@ async function answerStream(model: SdkModel, call: SdkCall, options: WithMemoryO
   return { ...result, stream };
 }
 
-/** Retries with a smaller prompt while the provider reports an overflow. */
-async function untilItFits<Result>(
+/** Repeats the call with a smaller prompt while the provider reports an overflow. */
+async function askUntilItFits<Result>(
   turn: MemoryTurn,
+  model: SdkModel,
   call: SdkCall,
   ask: (call: SdkCall) => PromiseLike<Result>,
 ): Promise<Result> {
-  let window = turn.contextWindow;
-  for (let attempt = 0; ; attempt++) {
-    const most = Math.min(turn.tokenBudget, Math.floor(window * 0.9));
-    const budget = attempt === 0 ? turn.tokenBudget : budgetAfterOverflow(attempt, most);
-    const prompt = await turn.prompt(budget);
+  const { memory, learned, tokenBudget, session, compaction } = turn;
+  const search = {
+    memory,
+    model: model.modelId,
+    tokenBudget,
+    fixedTokens: 0,
+    learned,
+    onRetry: async ({ attempt, windowTokens, limitTokens }: Retry) => {
+      if (attempt === 1) await compaction.makeRoom(session, 1, windowTokens, { limitTokens });
+    },
+  };
+  const { answer } = await untilItFits<Result>(search, async (budget, below) => {
+    const { messages, tokens: sentTokens } = await turn.prompt(budget);
+    if (sentTokens >= below) return undefined;
     try {
-      return await ask({ ...call, prompt });
-    } catch (error) {
-      const overflow = overflowOf(error);
-      if (overflow === undefined || attempt === MAX_RECOVERIES) throw error;
-      window = Math.min(window, overflow.windowTokens ?? window);
-      await turn.compaction.makeRoom(turn.session, attempt + 1, window);
+      return { answer: await ask({ ...call, prompt: messages }), sentTokens };
+    } catch (failure) {
+      const overflow = overflowOf(failure);
+      if (overflow === undefined) throw failure;
+      return { failure, sentTokens, windowTokens: overflow.windowTokens };
     }
-  }
+  });
+  return answer;
 }
 
 function isCall({ type }: SdkPart): boolean {

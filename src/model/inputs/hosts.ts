@@ -128,7 +128,7 @@ export const HOST_INPUTS = {
     strategy: SUMMARY_STRATEGIES as typeof SUMMARY_STRATEGIES,
     before: "callback",
   },
-  "autoCompaction.turn": { heartbeat: "flag", signal: "signal" },
+  "autoCompaction.turn": { heartbeat: "flag", signal: "signal", limitTokens: "count" },
   "autoCompaction.flush": { ...FLUSH, enabled: "flag", model: "instance!" } as typeof FLUSH & {
     readonly enabled: "flag";
     readonly model: "instance!";
