@@ -28,6 +28,7 @@ import {
   checkInbound,
   type InboundMessage,
   labelsOf,
+  placeOf,
 } from "./inbound-message.ts";
 import type { InboundAction, InboundReason, InboundResult, InboundTurn } from "./inbound-result.ts";
 import { explainPolicy, resetDue } from "./resets/route-reset.ts";
@@ -116,10 +117,11 @@ export class Gateway {
 
   /** The key of the conversation that a message belongs to. */
   keyOf(message: InboundMessage): string {
-    const { key, agent, ...origin } = checkInbound(message);
+    const checked = checkInbound(message);
+    const { key, agent = this.config.agents.defaults.id } = checked;
     if (key !== undefined) return formatSessionKey(parseSessionKey(key));
-    const name = agent ?? this.config.agents.defaults.id;
-    return resolveSessionKey({ ...origin, agent: name }, this.config.session);
+    const { dmScope, mainKey, identityLinks } = this.config.session;
+    return resolveSessionKey({ ...placeOf(checked), agent }, { dmScope, mainKey, identityLinks });
   }
 
   /**

@@ -4,7 +4,7 @@ import { checkFlag, checkInput, checkKey, checkOneOf, invalid } from "../engine/
 import { checkName, checkText } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_SESSION_KEY_BYTES } from "../model/limits.ts";
-import { CHAT_TYPES, type ChatType } from "../routing/resolve-key.ts";
+import { CHAT_TYPES, type ChatType, type Origin } from "../routing/resolve-key.ts";
 
 /**
  * `message` comes from a person or a channel. The other kinds are automatic: they do not reset a
@@ -79,6 +79,12 @@ export function checkInbound(message: InboundMessage): CheckedInbound {
     authorized: checkFlag(authorized, "authorized"),
     append: checkFlag(append, "append"),
   };
+}
+
+/** Where it was sent, for the conversation's key. */
+export function placeOf(message: CheckedInbound): Omit<Origin, "agent"> {
+  const given = [...PLACE, "chatType" as const].filter((name) => message[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, message[name]]));
 }
 
 /** The conversation's labels, for the route. */

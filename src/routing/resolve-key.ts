@@ -6,6 +6,8 @@
  * another.
  */
 
+import { checkPart } from "../model/input.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import {
   type ConversationPlace,
   formatSessionKey,
@@ -52,6 +54,8 @@ const UNKNOWN = "unknown";
 const DEFAULT_ACCOUNT = "default";
 
 export function resolveSessionKey(origin: Origin, settings: KeySettings): string {
+  checkPart(origin, "origin", INPUTS["resolveSessionKey.origin"]);
+  checkPart(settings, "settings", INPUTS["resolveSessionKey.settings"]);
   const { agent, thread, topic } = origin;
   const branches: KeyBranch[] = [
     ...(isGiven(topic) ? [{ kind: "topic" as const, id: topic }] : []),

@@ -17,6 +17,30 @@ import { reviewSessions } from "../../src/recap/review.ts";
 import { keepUp, openServer } from "../../src/server/index.ts";
 import { engineOn, openStore } from "../../src/store-kit/index.ts";
 
+const COMPACTION_FIGURES = {
+  contextTokens: 1,
+  estimated: false,
+  contextWindow: 1,
+  billedInputTokens: 1,
+  unsummarized: { turns: 1, tokens: 1 },
+  messagesSinceAttempt: null,
+  lastInputTokens: null,
+};
+const FLUSH_SETTINGS = {
+  enabled: true,
+  softThresholdTokens: 1,
+  workspaceAccess: "rw",
+} as const;
+const FLUSH_FIGURES = {
+  contextTokens: 1,
+  contextWindow: 1,
+  fresh: true,
+  flushed: false,
+  compacting: false,
+  heartbeat: false,
+};
+const KEY_SETTINGS = { dmScope: "per-peer", mainKey: "main", identityLinks: {} } as const;
+
 export type InputName = keyof typeof INPUTS;
 
 const MODEL = { name: "m", stream: () => [], generate: () => undefined } as never;
@@ -167,6 +191,16 @@ export function callsOf(
     piPolicy: (input) => gateway.piPolicy(input),
     turnsPolicy: (input) => gateway.turnsPolicy(input),
     openGateway: (input) => gateway.openGateway(engine, {}, input),
+    "decide.figures": (input) =>
+      gateway.decide(gateway.turnsPolicy(), merge(COMPACTION_FIGURES, input)),
+    "decideFlush.settings": (input) =>
+      gateway.decideFlush(gateway.turnsPolicy(), merge(FLUSH_SETTINGS, input), FLUSH_FIGURES),
+    "decideFlush.figures": (input) =>
+      gateway.decideFlush(gateway.turnsPolicy(), FLUSH_SETTINGS, merge(FLUSH_FIGURES, input)),
+    "resolveSessionKey.origin": (input) =>
+      gateway.resolveSessionKey(merge({ agent: "a" }, input), KEY_SETTINGS),
+    "resolveSessionKey.settings": (input) =>
+      gateway.resolveSessionKey({ agent: "a" }, merge(KEY_SETTINGS, input)),
     "gateway.message": (input) =>
       gateway.openGateway(engine).inbound(merge({ text: "x", channel: "c", peer: "p" }, input)),
     maintainSessions: (input) =>
@@ -206,6 +240,9 @@ export function callsOf(
     checkpointSaver: (input) => checkpointSaver(engine, input),
     pruneCheckpoints: (input) => checkpointSaver(engine).prune(input),
     itemStore: (input) => itemStore(engine, input),
+    "itemStore.search": (input) =>
+      itemStore(engine).batch([merge({ namespacePrefix: ["a"] }, input)]),
+    "itemStore.listNamespaces": (input) => itemStore(engine).listNamespaces(input),
     threadHistory: (input) => threadHistory(engine, merge({ threadId: "thread" }, input)),
     mastraMemory: (input) => mastraMemory(engine, merge({ MemoryStorage: Object }, input)),
     agentsSession: (input) => agentsSession(engine, input),

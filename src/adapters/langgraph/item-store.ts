@@ -117,7 +117,13 @@ export class ItemStore {
       readonly offset?: number;
     } = {},
   ): Promise<string[][]> {
-    const { prefix, suffix, maxDepth, limit = DEFAULT_NAMESPACES, offset = 0 } = options;
+    const {
+      prefix,
+      suffix,
+      maxDepth,
+      limit = DEFAULT_NAMESPACES,
+      offset = 0,
+    } = checkFields(options, "options", INPUTS["itemStore.listNamespaces"]);
     const matchConditions: MatchCondition[] = [];
     if (prefix !== undefined) matchConditions.push({ matchType: "prefix", path: prefix });
     if (suffix !== undefined) matchConditions.push({ matchType: "suffix", path: suffix });
@@ -153,7 +159,13 @@ export class ItemStore {
   }
 
   async #search(operation: SearchOperation): Promise<StoreItem[]> {
-    const { namespacePrefix, filter = {}, limit = DEFAULT_ITEMS, offset = 0, query } = operation;
+    const {
+      namespacePrefix,
+      filter = {},
+      limit = DEFAULT_ITEMS,
+      offset = 0,
+      query,
+    } = checkFields(operation, "options", INPUTS["itemStore.search"]);
     const prefix = prefixOf(namespacePrefix);
     const candidates =
       query === undefined || query.trim() === ""

@@ -6,6 +6,8 @@
  */
 
 import type { Usage } from "../../model/entry.ts";
+import { checkPart } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { AutoPolicy, PolicyGuards } from "./auto-policy.ts";
 import { compactionThreshold, effectiveReserve } from "./reserve.ts";
 
@@ -54,6 +56,7 @@ export interface CompactionDecision {
 
 /** Thresholds of `pi` and `turns` must be exceeded, that of `claw` reached. */
 export function decide(policy: AutoPolicy, figures: CompactionFigures): CompactionDecision {
+  checkPart(figures, "figures", INPUTS["decide.figures"]);
   if (policy.name === "none") {
     return decision(policy, "disabled", { contextTokens: figures.contextTokens });
   }

@@ -5,6 +5,8 @@
  * happens once per cycle, from one compaction to the next.
  */
 
+import { checkPart } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import type { AutoPolicy } from "../compaction/auto-policy.ts";
 import type { FlushReason } from "../compaction/events.ts";
 import { compactionThreshold } from "../compaction/reserve.ts";
@@ -41,6 +43,8 @@ export function decideFlush(
   settings: FlushSettings,
   figures: FlushFigures,
 ): FlushDecision {
+  checkPart(settings, "settings", INPUTS["decideFlush.settings"]);
+  checkPart(figures, "figures", INPUTS["decideFlush.figures"]);
   const { contextTokens, compacting } = figures;
   const no = (reason: FlushReason) => ({ flush: false, reason, numbers: { contextTokens } });
   if (!settings.enabled || policy.name === "none") return no("disabled");

@@ -64,14 +64,19 @@ const PATIENCE_MS = 120_000;
 
 function decideOn({ policy, flush, known, compacting, turn }: FlushTask, flushed: boolean) {
   const { contextTokens, contextWindow } = known.figures;
-  return decideFlush(policy, flush, {
-    contextTokens,
-    contextWindow,
-    fresh: known.fresh,
-    compacting,
-    flushed,
-    heartbeat: turn.heartbeat ?? false,
-  });
+  const { enabled, softThresholdTokens, workspaceAccess } = flush;
+  return decideFlush(
+    policy,
+    { enabled, softThresholdTokens, workspaceAccess },
+    {
+      contextTokens,
+      contextWindow,
+      fresh: known.fresh,
+      compacting,
+      flushed,
+      heartbeat: turn.heartbeat ?? false,
+    },
+  );
 }
 
 /** The figures may be stale: another process may have flushed or compacted since. */

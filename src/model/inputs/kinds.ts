@@ -114,6 +114,7 @@ export const KINDS: Readonly<Record<KindName, KindRule>> = {
 interface Choice {
   readonly one: readonly string[];
   readonly or?: KindName | WithMethods;
+  readonly must?: true;
 }
 
 interface WithMethods {
@@ -135,8 +136,8 @@ export type TypeOf<Given> = Given extends `${infer Base}!`
       ? KindTypes[Given]
       : Given extends readonly (infer Value)[]
         ? Value
-        : Given extends { readonly one: readonly (infer Value)[]; readonly or: infer Other }
-          ? Value | TypeOf<Other>
+        : Given extends { readonly one: readonly (infer Value)[] }
+          ? Value | (Given extends { readonly or: infer Other } ? TypeOf<Other> : never)
           : Given extends { readonly methods: readonly string[] }
             ? object
             : never;
@@ -157,14 +158,14 @@ export function readKind(kind: Kind): ReadKind {
   if ("methods" in kind) {
     return { ...withMethods(kind), isRequired: kind.must === true, isChoice: false };
   }
-  const { one, or }: Choice = "one" in kind ? kind : { one: kind };
+  const { one, or, must }: Choice = "one" in kind ? kind : { one: kind };
   const listed: KindRule = {
     words: `one of ${one.join(", ")}`,
     accepts: (value) => one.includes(value as string),
   };
   const other = typeof or === "object" ? withMethods(or) : or && KINDS[or];
   const rule = other === undefined ? listed : anyOf([listed, other]);
-  return { ...rule, isRequired: false, isChoice: true };
+  return { ...rule, isRequired: must === true, isChoice: true };
 }
 
 function anyOf(rules: readonly KindRule[]): KindRule {
