@@ -4,7 +4,8 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { EngineApi } from "../src/engine/interfaces/engine-api.ts";
-import { open, type TraceInput, traceWork } from "../src/index.ts";
+import { open, type Trace, type TraceInput, traceWork } from "../src/index.ts";
+import { traceNotes } from "../src/recap/show-trace.ts";
 import { createFolder } from "./support/folder.ts";
 import { SEED } from "./support/random.ts";
 import { repeats } from "./support/repeats.ts";
@@ -117,3 +118,36 @@ test("what a trace leaves unread is counted, and none is not said to be complete
     more: 2,
   });
 });
+
+test("a command that was stored as a list of words is found, quoted words too", async () => {
+  await using engine = await open(":memory:", { inThread: true });
+  const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+  const input = JSON.stringify({ command: ["git", "commit", "-m", "a new day"] });
+  await session.append({ role: "assistant", toolCalls: [{ id: "1", name: "shell", input }] });
+  for (const command of ["git commit -m", "commit -m 'a new day'", "git commit"]) {
+    const found = await traceWork(engine, { command });
+    expect([command, found.sessions.length]).toEqual([command, 1]);
+  }
+  const none = await traceWork(engine, { command: "commit git" });
+  expect([none.sessions, none.unread]).toEqual([[], 0]);
+});
+
+test("a note says how many more sessions there are, and never none if some were not read", () => {
+  const words = { search: "search", limit: "--limit", narrow: "--project" };
+  const notes = (found: Partial<Trace>) => traceNotes({ ...NOTHING, ...found }, words);
+  expect(notes({})).toEqual([
+    "No session has this command. Try a shorter part of it; search also finds mentions.",
+  ]);
+  expect(notes({ more: 1 }).at(-1)).toBe("1 session more has it: --limit.");
+  expect(notes({ more: 1_200 }).at(-1)).toBe("1,200 sessions more have it: --limit.");
+  expect(notes({ unread: 1 })).toEqual([
+    "No session that was read has this command, but 1 session may have it and was not read: narrow it with --project.",
+  ]);
+});
+const NOTHING: Trace = {
+  subject: { kind: "command", text: "make" },
+  sessions: [],
+  withinWords: false,
+  more: 0,
+  unread: 0,
+};
