@@ -124,6 +124,7 @@ test("a command that was stored as a list of words is found, quoted words too", 
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
   const input = JSON.stringify({ command: ["git", "commit", "-m", "a new day"] });
   await session.append({ role: "assistant", toolCalls: [{ id: "1", name: "shell", input }] });
+  await engine.maintainIndex("flush");
   for (const command of ["git commit -m", "commit -m 'a new day'", "git commit"]) {
     const found = await traceWork(engine, { command });
     expect([command, found.sessions.length]).toEqual([command, 1]);
