@@ -28,9 +28,8 @@ process.emitWarning = (warning, ...rest) => {
   }
 };
 
-// Caches compiled code in the system's temporary folder: the next command starts in half the time.
-const { enableCompileCache } = await import("node:module");
-enableCompileCache?.();
+const { cacheCompiledCode } = await import("./compile-cache.js");
+cacheCompiledCode();
 
 const source = new URL("../src/cli/main.ts", import.meta.url);
 const built = new URL("../dist/cli/main.js", import.meta.url);
