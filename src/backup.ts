@@ -12,8 +12,11 @@ import { BackscrollError } from "./model/errors.ts";
 import { checkFields } from "./model/input.ts";
 import { INPUTS } from "./model/inputs/index.ts";
 import type { StoreLoss } from "./model/store-loss.ts";
-import { openStore } from "./open.ts";
+import { backendOf, openStore, sealBackup } from "./open.ts";
+import { backupDamaged, checkedRows, sumsOf } from "./store/backup-seal.ts";
 import type { RowBatch } from "./store/records.ts";
+import type { Store } from "./store/store.ts";
+import { MEMORY } from "./store/store-options.ts";
 
 export interface CopyReport {
   readonly file: string;
@@ -33,7 +36,11 @@ export async function backup(
   options: CopyOptions = {},
 ): Promise<CopyReport> {
   checkFields(options, "options", INPUTS.copy);
-  return whenWhole(file, (partial) => copyStore(address, partial, options));
+  return whenWhole(file, async (partial) => {
+    const rows = await copyStore(address, partial, options);
+    await seal(partial);
+    return rows;
+  });
 }
 
 /**
@@ -44,10 +51,12 @@ export async function backupEngine(
   file: string,
   options: CopyOptions = {},
 ): Promise<CopyReport> {
-  return whenWhole(file, (partial) =>
+  return whenWhole(file, async (partial) => {
     // On threads, so that closing it, with its checkpoint, does not block this one.
-    fillStore(inTurns(engine.dump()), partial, { ...options, inThread: false }),
-  );
+    const rows = await fillStore(inTurns(engine.dump()), partial, { ...options, inThread: false });
+    await seal(partial);
+    return rows;
+  });
 }
 
 /** Fills the store at `address`, which must be new or empty, from a backup. */
@@ -58,7 +67,42 @@ export async function restore(
 ): Promise<CopyReport> {
   checkFields(options, "options", INPUTS.copy);
   const source = resolve(file);
-  return { file: source, rows: await copyStore(source, address, options) };
+  const isFile = backendOf(address) === "sqlite" && address !== MEMORY;
+  // A database server's tables are not replaced at the end, so the backup is checked before.
+  if (!isFile) await verifyBackup(source);
+  const fill = (to: string) => restoreTo(source, to, options);
+  if (!isFile || existsSync(address)) return { file: source, rows: await fill(address) };
+  return { file: source, rows: (await whenWhole(address, fill)).rows };
+}
+
+export interface BackupReport {
+  readonly file: string;
+  readonly rows: number;
+  /** False: it has no checksums, since 0.1.0 made it or it was opened for writing since. */
+  readonly sealed: boolean;
+}
+
+/**
+ * Reads all of a backup and compares it with its checksums. Throws `store_corrupt` with the first
+ * damaged part.
+ */
+export async function verifyBackup(file: string, options: CopyOptions = {}): Promise<BackupReport> {
+  checkFields(options, "options", INPUTS.copy);
+  const path = resolve(file);
+  let [rows, sealed] = [0, false];
+  const source = await openBackup(path, options);
+  try {
+    const checked = checkedRows(path, source.dump(), (isSealed) => {
+      sealed = isSealed;
+    });
+    for await (const batch of checked) {
+      rows += batch.rows.length;
+      options.onProgress?.(rows);
+    }
+  } finally {
+    await source.close();
+  }
+  return { file: path, rows, sealed };
 }
 
 /** The target of a backup. Throws `store_not_empty` if it exists: a backup never overwrites. */
@@ -84,6 +128,37 @@ async function whenWhole(
     return { file: target, rows };
   } finally {
     removeStore(partial);
+  }
+}
+
+/** Reads the copy again: what it says of itself is what lies on the disk. */
+async function seal(partial: string): Promise<void> {
+  const copy = await openStore(partial, { readOnly: true, inThread: true });
+  const sums = await sumsOf(inTurns(copy.dump())).finally(() => copy.close());
+  sealBackup(partial, sums);
+}
+
+async function restoreTo(file: string, to: string, options: CopyOptions): Promise<number> {
+  const source = await openBackup(file, options);
+  try {
+    const rows = checkedRows(file, source.dump());
+    return await fillStore(rows, to, { ...options, inThread: true });
+  } catch (error) {
+    // Rows without checksums may be read and then break a rule of the tables.
+    if (BackscrollError.is(error)) throw error;
+    throw backupDamaged(file, "its rows contradict each other", error);
+  } finally {
+    await source.close();
+  }
+}
+
+async function openBackup(file: string, { onLoss }: CopyOptions): Promise<Store> {
+  try {
+    const told = onLoss === undefined ? {} : { onLoss };
+    return await openStore(file, { readOnly: true, inThread: true, ...told });
+  } catch (error) {
+    if (BackscrollError.is(error) && error.code !== "store_corrupt") throw error;
+    throw backupDamaged(file, "it cannot be opened", error);
   }
 }
 

@@ -1,6 +1,13 @@
 /** The library's public names. Other names may change without notice. */
 
-export { backup, type CopyOptions, type CopyReport, restore } from "./backup.ts";
+export {
+  type BackupReport,
+  backup,
+  type CopyOptions,
+  type CopyReport,
+  restore,
+  verifyBackup,
+} from "./backup.ts";
 export type { CompactionPlan } from "./compaction/plan.ts";
 export type { KeepStrategy } from "./compaction/plan-input.ts";
 export type {

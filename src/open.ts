@@ -120,6 +120,8 @@ function checkFleet(address: string, { replicas = [], notify }: StoreOptions): v
   if (notify !== undefined) refuse("notify", way);
 }
 
+export { sealBackup } from "./store/sqlite/backup-seal.ts";
+
 const POSTGRES = /^postgres(ql)?:\/\//i;
 
 export function backendOf(address: string): Backend {

@@ -113,6 +113,7 @@ test("the library has these names at run time", () => {
     "reviewSessions",
     "textOf",
     "traceWork",
+    "verifyBackup",
   ]);
 });
 

@@ -8,6 +8,7 @@
 import { BackscrollError } from "../../model/errors.ts";
 import type { Row, RowBatch } from "../records.ts";
 import { isTableName, TABLES, type TableName } from "../tables.ts";
+import { sealRows } from "./backup-seal.ts";
 import { packLoaded } from "./packs/load-packs.ts";
 import { PARENT_ID } from "./packs/parent-column.ts";
 import { unfold } from "./packs/read-pack.ts";
@@ -147,6 +148,8 @@ function columnsOf(db: SqliteConnection, table: TableName): string[] {
 }
 
 function* allBatches(db: SqliteConnection): Generator<RowBatch> {
+  const seal = sealRows(db);
+  if (seal !== undefined) yield seal;
   for (const table of TABLES) {
     const rows = readAll(db, table);
     const size = LARGE.includes(table) ? BATCH_BLOBS : BATCH_ROWS;

@@ -5,6 +5,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { storedEpoch } from "../damage/stored-json.ts";
 import { checkSchema, type Migration, pendingMigrations, type SchemaState } from "../migration.ts";
 import { MEMORY } from "../store-options.ts";
+import { dropSeal } from "./backup-seal.ts";
 import { SQLITE_MIGRATIONS } from "./migrations.ts";
 import type { SqliteConnection, SqlRow } from "./sqlite-driver.ts";
 import { NOW, statements } from "./sqlite-statements.ts";
@@ -37,6 +38,7 @@ export function migrate(
   // is empty.
   db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   if (db.path !== MEMORY) switchToLog(db);
+  dropSeal(db);
   if (pendingMigrations(readSchema(db), migrations).length === 0) return;
   db.begin();
   try {
