@@ -1,0 +1,93 @@
+/**
+ * Whose process is at the other end of a connection on this machine.
+ *
+ * Every user of a machine can connect to its loopback address, so that alone proves nothing. Linux
+ * lists the owner of each socket. Only an established connection counts: the list shows root as the
+ * owner of one that is closing.
+ */
+
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
+import { endianness } from "node:os";
+
+/** `unknown`: the system does not tell. */
+export type LocalUser = "own" | "other" | "unknown";
+
+export interface Connection {
+  readonly remoteAddress?: string | undefined;
+  readonly remotePort?: number | undefined;
+  readonly localAddress?: string | undefined;
+  readonly localPort?: number | undefined;
+  readonly destroyed?: boolean;
+}
+
+/** `read` gives a table of sockets, as in `/proc/net`. */
+export function localUser(
+  connection: Connection,
+  read: (table: "tcp" | "tcp6") => string = readTable,
+  own: number | undefined = process.getuid?.(),
+): LocalUser {
+  const { remoteAddress, remotePort, localAddress, localPort } = connection;
+  if (own === undefined || remoteAddress === undefined || localAddress === undefined) {
+    return "unknown";
+  }
+  try {
+    const here = endOf(localAddress, localPort);
+    const there = endOf(remoteAddress, remotePort);
+    // The caller's socket: its local end is our remote one. It may be of the other family.
+    const owners = (["tcp", "tcp6"] as const).flatMap((table) =>
+      ownersOf(read(table), there, here),
+    );
+    if (owners.length === 0 || connection.destroyed === true) return "unknown";
+    return owners.every((owner) => owner === own) ? "own" : "other";
+  } catch {
+    return "unknown";
+  }
+}
+
+const readTable = (table: string) => readFileSync(`/proc/net/${table}`, "latin1");
+
+const ESTABLISHED = "01";
+
+/** The user ids of the established sockets from `local` to `remote`. */
+function ownersOf(table: string, local: readonly string[], remote: readonly string[]): number[] {
+  const owners: number[] = [];
+  for (const line of table.split("\n")) {
+    // Number, local end, remote end, state, queues, timer, retransmits, user id.
+    const [, from = "", to = "", state, , , , owner] = line.trim().split(/ +/);
+    if (state !== ESTABLISHED || !local.includes(from) || !remote.includes(to)) continue;
+    owners.push(Number(owner));
+  }
+  return owners;
+}
+
+/** An end in the notation of the tables: an IPv4 address is also written as a mapped IPv6 one. */
+function endOf(address: string, port = 0): readonly string[] {
+  const plain = address.replace(/^::ffff:/i, "");
+  const end = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
+  if (isIP(plain) === 4) {
+    const word = wordOf(plain.split(".").map(Number));
+    return [word, `${"0".repeat(16)}${wordOf([0, 0, 255, 255])}${word}`].map((each) => each + end);
+  }
+  const bytes = ipv6Bytes(plain);
+  const words = [0, 4, 8, 12].map((i) => wordOf(bytes.slice(i, i + 4)));
+  return [words.join("") + end];
+}
+
+/** Four bytes of an address as the machine's number: Linux prints it in the machine's order. */
+function wordOf(bytes: readonly number[]): string {
+  const ordered = endianness() === "LE" ? bytes.toReversed() : bytes;
+  return ordered.map((byte) => byte.toString(16).toUpperCase().padStart(2, "0")).join("");
+}
+
+function ipv6Bytes(address: string): number[] {
+  const [head = "", tail] = address.replace(/%.*$/, "").split("::");
+  const groups = (part: string) =>
+    part === "" ? [] : part.split(":").map((g) => Number(`0x${g}`));
+  const [before, after] = [groups(head), tail === undefined ? [] : groups(tail)];
+  const zeros = Array<number>(8 - before.length - after.length).fill(0);
+  return [...before, ...(tail === undefined ? [] : zeros), ...after].flatMap((g) => [
+    g >> 8,
+    g & 255,
+  ]);
+}
