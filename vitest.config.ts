@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { defineConfig, type ViteUserConfig } from "vitest/config";
-import { fastFolder } from "./test/support/fast-folder.ts";
 import { LongFirst } from "./test/support/long-first.ts";
 import { isStress } from "./test/support/repeats.ts";
 
@@ -15,13 +14,6 @@ const env = {
 
 // Compiled code and stripped types are kept between runs: workers and threads of stores start from it.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compile");
-
-/** Room for the files of concurrent tests, above that of PostgreSQL's databases. */
-const TEMPORARY_BYTES = 6 * 1024 ** 3;
-
-// Tests and their child processes do not wait for a disk: what survives a power loss is tested on
-// write-ahead logs that were cut, not on a disk.
-process.env["TMPDIR"] = await fastFolder(TEMPORARY_BYTES);
 
 /** So may the threads of stores that tests open: most of a test was the start of its threads. */
 const setupFiles = [
@@ -45,6 +37,7 @@ const config: ViteUserConfig = defineConfig({
     teardownTimeout: 120_000,
     sequence: { sequencer: LongFirst },
     globalSetup: [
+      "./test/support/temporary-folder.ts",
       "./test/support/postgres-server.ts",
       "./test/support/browser-server.ts",
       ...(isBuilt ? ["./test/support/bundled-children.ts"] : []),
