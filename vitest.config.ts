@@ -37,6 +37,7 @@ const config: ViteUserConfig = defineConfig({
     teardownTimeout: 120_000,
     sequence: { sequencer: LongFirst },
     globalSetup: [
+      "./test/support/temporary-folder.ts",
       "./test/support/postgres-server.ts",
       "./test/support/browser-server.ts",
       ...(isBuilt ? ["./test/support/bundled-children.ts"] : []),

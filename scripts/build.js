@@ -6,7 +6,8 @@
  * the page.
  */
 
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -58,17 +59,17 @@ const OF_CLIENT = /[\\/]src[\\/](client|adapters)[\\/]/;
 const BUNDLED = ["zod", "@modelcontextprotocol/server", "@modelcontextprotocol/core"];
 
 rmSync(DIST, { recursive: true, force: true });
-writeTypes();
-const modules = (await Promise.all([writeCode(), writePage()])).flat();
-writeLicences(modules);
+const [code, page] = await Promise.all([writeCode(), writePage(), writeTypes()]);
+writeLicences([...code, ...page]);
 
-function writeTypes() {
+async function writeTypes() {
   const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-  const run = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], {
+  const run = spawn(process.execPath, [tsc, "-p", "tsconfig.build.json"], {
     cwd: ROOT,
     stdio: "inherit",
   });
-  if (run.status !== 0) process.exit(run.status ?? 1);
+  const [status] = await once(run, "exit");
+  if (status !== 0) process.exit(status ?? 1);
 }
 
 /** Gives the bundled source files. */

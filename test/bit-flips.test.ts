@@ -21,7 +21,7 @@ import { removeFolder } from "./support/folder.ts";
 import { isStress } from "./support/repeats.ts";
 
 /** Flipped bits in `npm test`, spread over the file; `npm run stress` flips every 997th. */
-const FLIPS = 80;
+const FLIPS = 40;
 const STRESS_STEP = 997;
 
 /** Error codes of a damaged file. */

@@ -10,8 +10,11 @@ import { type Engine, type MessageInput, open, type TenantEngine } from "../src/
 import { MAX_BATCH_ENTRIES, MAX_DELETED_ENTRIES } from "../src/model/limits.ts";
 import { createFolder } from "./support/folder.ts";
 import { createDatabase, query } from "./support/postgres.ts";
+import { repeats } from "./support/repeats.ts";
 
-const LENGTH = 2 * MAX_DELETED_ENTRIES + 1_000;
+/** Interrupted deletions of one session, each after another transaction. */
+const CUTS = repeats(1, 2);
+const LENGTH = CUTS * MAX_DELETED_ENTRIES + 1_000;
 const LARGE = "payload ".repeat(4_000);
 
 /** Direct access to the database. */
@@ -155,9 +158,11 @@ describe.each([
       expect(now.slice(0, feed.length)).toEqual(feed);
       expect(await engine.verify()).toMatchObject({ ok: true });
 
-      await database.failBehind(2 * MAX_DELETED_ENTRIES);
-      await expect(acme.deleteSession("long")).rejects.toThrow(/cut off/);
-      expect(await left()).toBe(LENGTH - 2 * MAX_DELETED_ENTRIES);
+      for (let cut = 2; cut <= CUTS; cut++) {
+        await database.failBehind(cut * MAX_DELETED_ENTRIES);
+        await expect(acme.deleteSession("long")).rejects.toThrow(/cut off/);
+        expect(await left()).toBe(LENGTH - cut * MAX_DELETED_ENTRIES);
+      }
 
       await database.work();
       // The id can be reused once the deletion is complete.

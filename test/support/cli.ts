@@ -2,6 +2,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { HostedCommand } from "./cli-host.ts";
 import { boundByPermissions } from "./permissions.ts";
@@ -90,6 +91,7 @@ export function environmentOf(env: Record<string, string> = {}): Record<string, 
   return {
     PATH: process.env["PATH"] ?? "",
     TZ: "UTC",
+    TMPDIR: tmpdir(),
     NODE_COMPILE_CACHE: join(ROOT, "node_modules/.cache/compile"),
     ...(process.env["BACKSCROLL_BUILT"] === undefined ? {} : { BACKSCROLL_BUILT: "1" }),
     BACKSCROLL_SEARCH_DEADLINE_MS: process.env["BACKSCROLL_SEARCH_DEADLINE_MS"] ?? "",

@@ -31,6 +31,8 @@ const SETTINGS = {
   // One SCRAM iteration: every connection checks a password.
   scram_iterations: "1",
   io_method: "sync",
+  // The kernel copies the files of a template: a quarter of the time of creating a database.
+  ...(process.platform === "linux" ? { file_copy_method: "clone" } : {}),
 };
 
 /** About twice the space of all databases of a run. */

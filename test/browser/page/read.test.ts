@@ -11,7 +11,7 @@ import { createPageWorld, holdFeedCursor, openWatched, type PageWorld } from "./
  * More than the scroll bar has pixels for, at 90 px each; in full also more than a browser has, at
  * 335 px each.
  */
-const MANY = repeats(30_000, 100_000);
+const MANY = repeats(24_000, 100_000);
 
 closeBrowserAfterAll();
 
