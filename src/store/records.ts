@@ -151,7 +151,7 @@ export interface NewEntry {
   readonly interaction: boolean;
   /** The entry to append to; null starts a new root; absent means the active leaf. */
   readonly parentId?: string | null;
-  /** The entry that this one supersedes: its sibling. */
+  /** The entry that this one supersedes: its sibling, or a version under another parent. */
   readonly supersedes?: string;
   /** Given with usage: added to the `context_usage` change. */
   readonly contextWindow?: number;
@@ -222,11 +222,14 @@ export interface AppendResult {
   readonly replayed: boolean;
 }
 
-/** An existing entry, its usage and its time. */
+/** An existing entry without its content. */
 export interface EntryUsage {
   readonly id: string;
   readonly usage: Usage | null;
   readonly createdAt: number;
+  readonly sequence: number;
+  readonly depth: number;
+  readonly supersededBy: string | null;
 }
 
 /** An entry as it is stored. */

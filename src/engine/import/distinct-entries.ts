@@ -49,6 +49,11 @@ export class DistinctEntries {
     return { ...placed, sourceId: id };
   }
 
+  /** Different entries of the conversation have the same id. */
+  get hasRepeated(): boolean {
+    return this.#newest.size > 0;
+  }
+
   /** The id that a reference to `sourceId` means at the end of the import. */
   newest(sourceId: string): string {
     return this.#newest.get(sourceId) ?? sourceId;
@@ -113,7 +118,7 @@ export async function findClashes(
 }
 
 /** What blocks say, without ids and fields that a reader may add later. */
-function saidIn(blocks: readonly Block[]): string {
+export function saidIn(blocks: readonly Block[]): string {
   return JSON.stringify(
     blocks.map((block) => {
       switch (block.type) {

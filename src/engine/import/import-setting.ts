@@ -52,13 +52,6 @@ export function keyOfBatch(
   return idempotency(`import:${key}`, () => ["import", batch.map(({ id }) => id)]);
 }
 
-/** Title and summaries in a batch; they count once the batch is stored. */
-export interface ReadOfBatch {
-  title: string | undefined;
-  /** The compaction before an entry, by the entry's id. */
-  readonly summaries: Map<string, string>;
-}
-
 /** The result of a batch. */
 export interface Appended {
   readonly stored: number;

@@ -1,23 +1,19 @@
 /** Writes imported entries in batches, skipping known ones. */
 
 import { isEmpty } from "../../ingest/fields.ts";
-import { KEPT_IDS } from "../../ingest/kept-counts.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
-import { type ImportedEntry, UNREADABLE_SUMMARY } from "../../ingest/source.ts";
-import { textOf } from "../../model/block.ts";
+import type { ImportedEntry } from "../../ingest/source.ts";
 import { kindRules } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
-import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
-import type { AppendRequest, EntryUsage, NewEntry } from "../../store/records.ts";
+import type { AppendRequest, NewEntry } from "../../store/records.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { AnswerUsage } from "./answer-usage.ts";
+import { BatchPlaces, type Place, ROOT } from "./batch-places.ts";
 import type { Described, Description } from "./describe-session.ts";
 import { DistinctEntries, derivedId, findClashes } from "./distinct-entries.ts";
 import { HourTokens } from "./hour-tokens.ts";
-import { draftImported, toText } from "./import-draft.ts";
-import { ImportEdits } from "./import-edits.ts";
+import { draftImported } from "./import-draft.ts";
 import {
   type Appended,
   BATCH_BYTES,
@@ -25,16 +21,15 @@ import {
   type ImportSetting,
   keyOfBatch,
   LARGE_BYTES,
-  type ReadOfBatch,
   type Waiting,
 } from "./import-setting.ts";
 import type { ImportSubject } from "./import-subject.ts";
+import { ImportSummaries } from "./import-summaries.ts";
 import { noteStored, sizeOf, titleOf, withOwnUsage } from "./imported-entry.ts";
 import { ImportedIds } from "./imported-id.ts";
-import { newSummary } from "./new-summary.ts";
+import { type Comparison, type Known, NO_COMPARISON, StoredVersions } from "./stored-versions.ts";
 
 const NO_APPEND: Appended = { stored: 0, isRepeated: false };
-type Known = ReadonlyMap<string, EntryUsage>;
 const NOTHING: Known = new Map();
 
 /** Retries after concurrent writes to the session. */
@@ -63,17 +58,16 @@ export class ImportWriter {
   #leaf: string | null = null;
   #answers = new AnswerUsage();
   readonly #hours = new HourTokens();
-  /** The last entry of the file before the batch that moves the leaf. */
-  #lastNode: string | null;
+  /** The place of the last entry of the file before the batch that moves the leaf. */
+  #last: Place;
   /** The file is a tree and ends with a known entry: its new entries are a branch. */
   #endsAsBefore = false;
   /** The same import stored its end before: differences are later edits. */
   #endsRepeated = false;
   #title: string | undefined;
-  /** The compaction before each entry; absent if none. */
-  readonly #summaries = new RecentMap<string, string>(KEPT_IDS);
-  /** The current batch's title and summaries; they count once it is stored. */
-  #read: ReadOfBatch = { title: undefined, summaries: new Map() };
+  /** The current batch's title; it counts once it is stored. */
+  #titleRead: string | undefined;
+  readonly #summaries = new ImportSummaries();
   /** The session's summary, as far as we know. */
   #summary: string | null = null;
   /** Some entries are stored or in flight. */
@@ -82,17 +76,19 @@ export class ImportWriter {
   #isDescribed = false;
   #isJudged = false;
   #lastAt = Number.POSITIVE_INFINITY;
-  readonly #edits: ImportEdits;
   /** New entries become a branch; the leaf stays. */
   #isAside = false;
+  /** New versions were stored while the leaf was at a message that was appended here. */
+  #isContinued = false;
+  readonly #versions: StoredVersions;
 
   constructor(engine: EngineContext, subject: ImportSubject, setting: ImportSetting) {
     this.#engine = engine;
     this.#subject = subject;
     this.#setting = setting;
     this.#ids = new ImportedIds(subject.idKey);
-    this.#lastNode = setting.after;
-    this.#edits = new ImportEdits(engine, setting.problems);
+    this.#last = { ...ROOT, id: setting.after };
+    this.#versions = new StoredVersions(engine, setting.problems);
     this.#distinct = new DistinctEntries(setting.problems);
     if (subject.session !== null) this.#goOnFrom(subject.session);
   }
@@ -123,10 +119,6 @@ export class ImportWriter {
     const { session, isNew } = this.#subject;
     if (session === null || this.#setting.dryRun || this.isLate || this.isUnsure) return;
     const { id: sessionId } = session;
-    const edited = await this.#edits.write(sessionId, this.#leaf);
-    const isEdited = edited.leaf !== this.#leaf;
-    this.#leaf = edited.leaf;
-    this.stored += edited.stored;
     const { store, tenant } = this.#engine;
     const now = this.#engine.now();
     const hours = this.#isDescribed ? {} : this.#hours.patch(session.metadata);
@@ -134,18 +126,21 @@ export class ImportWriter {
       if (!isEmpty(hours)) await store.updateSession(tenant, sessionId, { metadata: hours }, now);
       return;
     }
-    const before = this.#endsAsBefore ? (session.leaf ?? undefined) : undefined;
-    const aside = this.#isAside || this.#lastAt < this.#setting.newestAt ? leafBefore : undefined;
-    const target = isEdited ? undefined : (aside ?? this.#leafOf(leaf, before));
+    const isAside = this.#isAside || this.#isContinued || this.#lastAt < this.#setting.newestAt;
+    const named = typeof leaf === "string" ? this.#ids.of(this.#distinct.newest(leaf)) : leaf;
+    const own = named === undefined && this.#endsAsBefore ? (session.leaf ?? undefined) : named;
+    const target =
+      (isAside ? leafBefore : undefined) ?? (await this.#versions.newest(this.#ids, own));
+    if (isAside) this.#versions.tellAside();
     // A repeated import moves the leaf only if it is still where it was left.
-    const isMoved = this.#endsRepeated && session.leaf !== this.#lastNode;
+    const isMoved = this.#endsRepeated && session.leaf !== this.last;
     if (target !== undefined && target !== this.#leaf && !isMoved) {
       await store.moveLeaf(tenant, { sessionId, leaf: target, now });
       this.#leaf = target;
     }
-    const summary = this.#leaf === null ? null : (this.#summaries.get(this.#leaf) ?? null);
+    const summary = this.#summaries.at(this.#leaf) ?? null;
     const described = this.#isDescribed ? {} : this.#describe(session);
-    const files = this.#setting.files(this.#isAside ? this.#lastNode : null);
+    const files = this.#setting.files(this.#isAside ? this.last : null);
     const metadata = { ...described.metadata, ...files, ...hours };
     const patch = {
       ...(summary === this.#summary ? {} : { summary }),
@@ -155,14 +150,9 @@ export class ImportWriter {
     if (!isEmpty(patch)) await store.updateSession(tenant, sessionId, patch, now);
   }
 
-  #leafOf(leaf: string | null | undefined, before: string | undefined): string | null | undefined {
-    if (typeof leaf === "string") return this.#ids.of(this.#distinct.newest(leaf));
-    return leaf === null ? null : before;
-  }
-
   /** The last entry read that moves the leaf. */
   get last(): string | null {
-    return this.#lastNode;
+    return this.#last.id;
   }
 
   /** Before the first write: create the session with the fields that the entries give. */
@@ -223,7 +213,7 @@ export class ImportWriter {
       const key = keyOfBatch(this.#setting, batch, number);
       // A known entry may be from this same import: check its key first.
       const isAsked = key.idempotency !== undefined && tries === 1;
-      let known = isAsked ? NOTHING : await this.#findStored(batch);
+      let known = isAsked || !this.#looksUp ? NOTHING : await this.#versions.find(this.#ids, batch);
       const clashes = await findClashes(this.#engine, batch, known);
       if (clashes.size > 0) {
         this.isUnsure = this.#setting.after !== null;
@@ -234,15 +224,19 @@ export class ImportWriter {
             clashes.has(entry) ? { ...entry, sourceId: derivedId(entry) } : entry,
           ),
         );
-        known = await this.#findStored(batch);
+        known = await this.#versions.find(this.#ids, batch);
       }
       const answers = new AnswerUsage(this.#answers);
       const problems = new ProblemLog();
-      this.#read = { title: undefined, summaries: new Map() };
-      const drafts = this.#draft(batch, known, answers, problems);
+      this.#titleRead = undefined;
+      this.#summaries.begin();
+      const isVague = this.#setting.newestAt > 0 || clashes.size > 0 || this.#distinct.hasRepeated;
+      const places = new BatchPlaces(this.#ids, known, this.#last, isVague);
+      const compared = await this.#compare(batch, known, places);
+      const drafts = this.#draft(batch, known, compared, places, answers, problems);
       if (this.isLate) return;
-      await this.#noteEdits(batch, known);
-      const done = drafts.length === 0 ? NO_APPEND : await this.#append(drafts, batch, tries, key);
+      const done =
+        drafts.length === 0 ? NO_APPEND : await this.#append(drafts, batch, places, tries, key);
       if (done === undefined) continue;
       const { stored, isRepeated } = done;
       this.#setting.problems.take(problems);
@@ -250,84 +244,102 @@ export class ImportWriter {
       this.skipped += batch.length - stored;
       this.#answers = answers;
       this.#hours.note(batch, isRepeated ? [] : drafts);
-      if (!isRepeated || !this.#isNamed()) this.#title = this.#read.title ?? this.#title;
-      for (const [id, summary] of this.#read.summaries) this.#summaries.set(id, summary);
+      if (!isRepeated || !this.#isNamed()) this.#title = this.#titleRead ?? this.#title;
+      this.#summaries.commit();
+      this.#last = places.last;
+      const sent = new Map(drafts.map(({ id, supersedes }) => [id, supersedes]));
       for (const { entry, id } of batch) {
-        if (known.has(id)) this.#setting.onKnown?.(entry);
+        if (known.has(id) || sent.get(id) !== undefined) this.#setting.onKnown?.(entry);
         if (!kindRules(entry.kind).movesLeaf) continue;
-        this.#lastNode = id;
         this.#lastAt = entry.createdAt ?? Number.POSITIVE_INFINITY;
-        this.#endsAsBefore = known.has(id) && entry.parentSourceId !== undefined;
+        const isTree = entry.parentSourceId !== undefined;
+        this.#endsAsBefore = isTree && known.has(id) && !sent.has(places.idOf(entry.sourceId));
         this.#endsRepeated = isRepeated;
       }
       return;
     }
   }
 
-  /** Known entries whose content has changed. */
-  async #noteEdits(batch: readonly Waiting[], known: Known): Promise<void> {
-    if (known.size === 0 || this.#setting.dryRun) return;
-    const stored = batch.filter(({ id }) => known.has(id));
-    await this.#edits.note(stored, this.#ids, this.#setting.startedAt ?? this.#subject.startedAt);
+  async #compare(
+    batch: readonly Waiting[],
+    known: Known,
+    { idOf }: BatchPlaces,
+  ): Promise<Comparison> {
+    if (this.#setting.dryRun) return NO_COMPARISON;
+    const size = (this.#subject.session?.entryCount ?? 0) + this.stored;
+    return this.#versions.compare(batch, known, { createdAt: this.#createdAt, idOf, size });
+  }
+
+  /** The time of an entry without one. */
+  get #createdAt(): number {
+    return this.#setting.startedAt ?? this.#subject.startedAt;
   }
 
   #waiting(entries: readonly ImportedEntry[]): Waiting[] {
     return entries.map((entry) => ({ entry, id: this.#ids.of(entry.sourceId) }));
   }
 
-  /** The stored entries of the batch by their ids. */
-  async #findStored(batch: readonly Waiting[]): Promise<Known> {
-    if (!this.#looksUp) return NOTHING;
-    const { store, tenant } = this.#engine;
-    const ids = batch.map(({ id }) => id);
-    const found = await store.findUsage(tenant, ids);
-    return new Map(found.map((stored) => [stored.id, stored]));
-  }
-
   #draft(
     batch: readonly Waiting[],
     known: Known,
+    compared: Comparison,
+    places: BatchPlaces,
     answers: AnswerUsage,
     problems: ProblemLog,
   ): NewEntry[] {
-    const { startedAt } = this.#setting;
-    const createdAt = startedAt ?? this.#subject.startedAt;
-    const idOf = (sourceId: string) => this.#ids.of(sourceId);
+    const { idOf } = places;
     const drafts: NewEntry[] = [];
     let leaf = this.#leaf;
-    let lastNode = this.#lastNode;
-    for (const { entry: read, id } of batch) {
-      const isNew = !known.has(id);
+    for (const { entry: read, id: first } of batch) {
+      const stored = known.get(first);
+      const isNew = stored === undefined;
       const entry = isNew ? withOwnUsage(read, answers) : read;
-      if (!isNew) noteStored(read, known.get(id)?.usage ?? null, answers);
+      if (!isNew) noteStored(read, stored.usage, answers);
+      const { movesLeaf } = kindRules(entry.kind);
+      const isListed = entry.parentSourceId === undefined;
+      const parent = places.parentOf(entry);
+      const now = compared.known.get(first);
+      const isMoved = !isNew && now !== undefined && places.isMoved(entry, parent, stored, now);
+      if (isMoved && now.isErased) {
+        places.leaveOut(first, parent);
+        continue;
+      }
+      const isVersion = isMoved || now?.isEdited === true;
+      const id = isVersion ? this.#ids.of(`${stored?.id}~`) : (stored?.id ?? first);
       // A file without a tree continues from the stored leaf, or from the file's last entry if the
       // session was continued here.
-      const goesOn = isNew && leaf !== null && this.#ids.includes(leaf) && !this.#isAside;
-      const tip = goesOn ? leaf : lastNode;
-      const { parentSourceId: source } = entry;
-      let parentId = source === undefined ? tip : source === null ? null : idOf(source);
-      if (isNew && kindRules(entry.kind).movesLeaf && this.#judgesLate()) {
+      const isOurs = leaf === null || this.#ids.includes(leaf);
+      const goesOn = isListed && isNew && leaf !== null && isOurs && !this.#isAside;
+      const taken = compared.taken.get(first);
+      const isInPlace = places.isInPlace(parent, taken);
+      let parentId = goesOn && !isInPlace ? leaf : parent.id;
+      if (isVersion && !isMoved) parentId = now?.parentId ?? null;
+      if (isNew && movesLeaf && this.#judgesLate()) {
         // An entry whose parent is the leaf continues it, even if the session has other branches.
-        const isNext = source !== undefined && parentId === this.#leaf;
+        const isNext = !isListed && parentId === this.#leaf;
         if (!isNext && this.#setting.whenLate === "refuse") {
           this.isLate = true;
           return [];
         }
         this.#isAside = !isNext;
-        if (this.#isAside && source === undefined) parentId = lastNode;
+        if (this.#isAside && isListed) parentId = parent.id;
       }
-      if (isNew) {
-        const place = { id, createdAt, idOf, problems };
+      if (isNew || isVersion) {
+        const place = { id, createdAt: this.#createdAt, idOf, problems };
         // Fast path: most entries follow the previous one.
-        drafts.push(draftImported(entry, parentId === leaf ? place : { ...place, parentId }));
+        const draft = draftImported(entry, parentId === leaf ? place : { ...place, parentId });
+        const supersedes = isVersion ? stored?.id : isInPlace ? taken?.id : undefined;
+        drafts.push(supersedes === undefined ? draft : { ...draft, usage: null, supersedes });
+        if (movesLeaf) this.#isContinued = isVersion && (this.#isContinued || !isOurs);
       }
       if (isNew && entry.kind === "session_info") {
-        this.#read.title = titleOf(entry) ?? this.#read.title;
+        this.#titleRead = titleOf(entry) ?? this.#titleRead;
       }
-      if (!kindRules(entry.kind).movesLeaf) continue;
-      if (isNew) leaf = id;
-      lastNode = id;
-      this.#noteSummary(entry, id, parentId);
+      if (!movesLeaf) continue;
+      if (isNew || isVersion) leaf = id;
+      const depth = parentId === parent.id ? parent.depth + 1 : Number.NaN;
+      places.put(first, isVersion || isNew ? { id, depth, isVersion } : stored);
+      this.#summaries.note(entry, id, parentId);
     }
     return drafts;
   }
@@ -349,6 +361,7 @@ export class ImportWriter {
   async #append(
     drafts: readonly NewEntry[],
     batch: readonly Waiting[],
+    { idOf }: BatchPlaces,
     tries: number,
     key: Pick<AppendRequest, "idempotency">,
   ): Promise<Appended | undefined> {
@@ -356,10 +369,10 @@ export class ImportWriter {
     if (this.#setting.dryRun) return { stored: drafts.length, isRepeated: false };
     if (this.#subject.session === null && !(await this.#make())) return undefined;
     const sessionId = this.#subject.session?.id ?? "";
-    const summary = await newSummary(this.#engine, this.#ids, this.#leaf, {
+    const summary = await this.#summaries.newOne(this.#engine, this.#leaf, {
       draft: drafts[0],
-      first: batch[0],
-      textAt: (id) => this.#summaryAt(id),
+      first: batch[0]?.entry,
+      idOf,
     });
     try {
       const draft = { sessionId, entries: drafts, expectedLeaf: this.#leaf, isHistory: true };
@@ -373,25 +386,11 @@ export class ImportWriter {
       if (tries === TRIES) throw error;
       this.#looksUp = true;
       // Annotations do not move the leaf: detect a concurrent import by known entries.
-      const isLate = async () => {
-        const known = await this.#findStored(batch);
-        return drafts.some(({ id }) => known.has(id));
-      };
+      const ids = drafts.map(({ id }) => id);
+      const isLate = async () => (await store.findUsage(tenant, ids)).length > 0;
       if (!BackscrollError.is(error, "stale_leaf") && !(await isLate())) throw error;
       this.#leaf = (await store.findSession(tenant, sessionId))?.leaf ?? null;
       return undefined;
     }
-  }
-
-  #noteSummary(entry: ImportedEntry, id: string, parentId: string | null): void {
-    const summary =
-      entry.kind === "compaction" && entry.data?.[UNREADABLE_SUMMARY] !== true
-        ? toText(textOf(entry.blocks), MAX_SUMMARY_BYTES)
-        : this.#summaryAt(parentId ?? "");
-    if (summary !== undefined) this.#read.summaries.set(id, summary);
-  }
-
-  #summaryAt(id: string): string | undefined {
-    return this.#read.summaries.get(id) ?? this.#summaries.get(id);
   }
 }

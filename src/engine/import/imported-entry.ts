@@ -26,3 +26,9 @@ export function noteStored(entry: ImportedEntry, stored: Usage | null, answers: 
 export function sizeOf(entry: ImportedEntry): number {
   return 200 + lengthOfBlocks(entry.blocks);
 }
+
+/** The source ids that it names: its parent, and those in its data. */
+export function sourcesIn({ parentSourceId, references = [], data }: ImportedEntry): string[] {
+  const named = [parentSourceId, ...references.map((name) => data?.[name])];
+  return named.filter((each) => typeof each === "string");
+}

@@ -62,10 +62,17 @@ export function toEntry(row: Row, sessionId: string): EntryRecord {
 }
 
 export const USAGE_COLUMNS = `e.id, e.input_tokens, e.output_tokens, e.cache_creation_tokens,
-  e.cache_read_tokens, e.created_at`;
+  e.cache_read_tokens, e.created_at, e.sequence, e.depth, e.superseded_by`;
 
 export function toEntryUsage(row: Row): EntryUsage {
-  return { id: String(row["id"]), usage: usageOf(row), createdAt: Number(row["created_at"]) };
+  return {
+    id: String(row["id"]),
+    usage: usageOf(row),
+    createdAt: Number(row["created_at"]),
+    sequence: Number(row["sequence"]),
+    depth: Number(row["depth"]),
+    supersededBy: row["superseded_by"] as string | null,
+  };
 }
 
 function usageOf(row: Row): Usage | null {
