@@ -87,7 +87,9 @@ function report(error: unknown, argv: readonly string[], terminal: Terminal): vo
     terminal.note(JSON.stringify(wire));
     return;
   }
-  terminal.note(`backscroll: ${message.replace(/\s*\n\s*/g, " ")} (${code})`);
+  terminal.note(
+    `backscroll: ${message.replace(/\s+/g, (space) => (space.includes("\n") ? " " : space))} (${code})`,
+  );
   if (!BackscrollError.is(error) && error instanceof Error) {
     terminal.note(hidePasswords(error.stack ?? ""));
   }

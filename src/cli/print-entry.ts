@@ -108,7 +108,9 @@ function headingOf(entry: Entry, terminal: Terminal, style: EntryStyle): Part[] 
 
 /** Indented; the first lines and the number of the rest, unless everything is requested. */
 function formatText(raw: string, terminal: Terminal, full: boolean): string[] {
-  const text = clean(raw).replace(/^(?:[ \t]*\n)+|\s+$/g, "");
+  const text = clean(raw)
+    .trimEnd()
+    .replace(/^(?:[ \t]*\n)+/, "");
   if (text === "") return [];
   const all = text.split("\n");
   const columns = Math.min(terminal.columns - 4, PREVIEW_COLUMNS);

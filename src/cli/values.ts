@@ -30,7 +30,7 @@ export function toChoice<Choice extends string>(
 
 export function toNumber(text: string | undefined, option: string): number | undefined {
   if (text === undefined) return undefined;
-  if (/^\d*\.?\d+$/.test(text)) return Number(text);
+  if (/^(?:\d+|\d*\.\d+)$/.test(text)) return Number(text);
   throw usageError(`${option} must be a number, not "${text}"`, option);
 }
 

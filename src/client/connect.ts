@@ -70,7 +70,7 @@ function checkAddress(url: unknown): string {
       "the address of a server must not contain a token, a password or a query; pass the token separately",
     );
   }
-  return origin + pathname.replace(/\/+$/, "");
+  return origin + pathname.replace(/(?<!\/)\/+$/, "");
 }
 
 function checkToken(token: unknown): void {

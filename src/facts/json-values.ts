@@ -80,7 +80,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** `text` without trailing commas, ignoring strings. */
+/** `text` without trailing commas, ignoring strings, also one without an end. */
 function withoutTrailingCommas(text: string): string {
-  return text.replace(/("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])/gs, (_, string?: string) => string ?? "");
+  return text.replace(/("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])/gs, (_, string?: string) => string ?? "");
 }

@@ -68,6 +68,6 @@ function toEntryId(value: unknown): string | null {
   const first: unknown = Array.isArray(value) ? value[0] : value;
   if (typeof first === "number") return String(first);
   if (typeof first !== "string") return null;
-  const id = first.replace(/^[\s[#]+|[\s\]]+$/g, "");
+  const id = first.replace(/^[\s[#]+/, "").replace(/(?<![\s\]])[\s\]]+$/, "");
   return id === "" ? null : id;
 }

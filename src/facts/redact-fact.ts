@@ -39,7 +39,7 @@ export function redactFact<Kept extends ProposedFact>(
 }
 
 /** "password is" names a password as "password" does. */
-const COPULA = /[\s_]+(?:is|are|was|set to|equals)$/i;
+const COPULA = /(?<![\s_])[\s_]+(?:is|are|was|set to|equals)$/i;
 
 /** "API key" as a program's identifier, the form in which secrets are recognised. */
 function asName(text: string): string {

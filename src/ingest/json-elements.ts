@@ -52,7 +52,7 @@ function* recover(
   problems.add("not_json", NO_ELEMENT);
   const starts = [...text.matchAll(new RegExp(begins, "g"))].map(({ index }) => index);
   for (const [i, start] of starts.entries()) {
-    const end = text.slice(start, starts[i + 1]).replace(/[\s,\]]+$/, "");
+    const end = text.slice(start, starts[i + 1]).replace(/(?<![\s,\]])[\s,\]]+$/, "");
     const value = end.length === text.length ? undefined : parseJson(end);
     if (isPlainObject(value)) yield value;
   }

@@ -5,7 +5,7 @@ import type { Environment } from "./source.ts";
 export function joinPath(...parts: readonly string[]): string {
   return parts
     .filter((part) => part !== "")
-    .map((part, i) => (i === 0 ? part.replace(/[/\\]+$/, "") : part))
+    .map((part, i) => (i === 0 ? part.replace(/(?<![/\\])[/\\]+$/, "") : part))
     .join("/");
 }
 

@@ -7,5 +7,5 @@ export function normalizeRemote(url: string): string {
     /^(?:[^@/\s]+@)?([^/:\s]+):(?!\/\/)(.+)$/.exec(url) ??
     [];
   const plain = host === undefined ? url : `${host.toLowerCase()}/${path?.replace(/^\/+/, "")}`;
-  return plain.replace(/\/+$/, "").replace(/\.git$/, "");
+  return plain.replace(/(?<!\/)\/+$/, "").replace(/\.git$/, "");
 }

@@ -126,7 +126,7 @@ export function priceOf(model: string, { models }: PriceTable): ModelPrice | und
     // The provider's path or region, and suffixes of a window or a tier.
     .replace(/^.*\//, "")
     .replace(/^(?:[a-z]{2,6}\.)?anthropic\./, "")
-    .replace(/\[[^\]]*\]$|:.*$/, "")
+    .replace(/\[[^[\]]*\]$|:[\s\S]*$/, "")
     .replace(/-v\d+$/, "");
   const undated = bare.replace(/[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest)$/, "");
   const plain = undated.replace(/-(?:codex(?:-max)?|preview|thinking|exp|chat)(?:-[\d-]+)?$/, "");

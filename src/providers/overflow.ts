@@ -18,8 +18,8 @@ const WORDINGS: readonly (readonly [provider: string, wording: RegExp])[] = [
   ["OpenAI", /context_length_exceeded|maximum context length (?:is|of)/],
   ["OpenAI", /input exceeds the context window|exceeds the context window of this model/],
   ["OpenAI", /your input exceeds|string_above_max_length/],
-  ["OpenAI", /request too large for .*tokens per min.* limit \d+, requested \d+/],
-  ["Google", /input token count .*exceeds the maximum/],
+  ["OpenAI", /request too large for .{0,200}tokens per min.{0,200} limit \d+, requested \d+/],
+  ["Google", /input token count .{0,200}exceeds the maximum/],
   ["Google", /exceeds the maximum number of tokens(?: allowed)?/],
   ["Bedrock", /too many input tokens|input tokens? exceeds?/],
   ["Mistral", /too large for model with \d+ maximum context length|prompt contains \d+ tokens/],
@@ -31,7 +31,10 @@ const WORDINGS: readonly (readonly [provider: string, wording: RegExp])[] = [
     "DeepSeek, Together, Fireworks, vLLM",
     /model's maximum context length|longer than the maximum model length/,
   ],
-  ["Together", /inputs? tokens? \+ .*must be <=? ?\d+|`inputs` tokens \+ `max_new_tokens` must be/],
+  [
+    "Together",
+    /inputs? tokens? \+ .{0,200}must be <=? ?\d+|`inputs` tokens \+ `max_new_tokens` must be/,
+  ],
   [
     "GitHub Copilot",
     /prompt token count of \d+ exceeds the limit|model_max_prompt_tokens_exceeded/,
@@ -68,7 +71,7 @@ const WINDOWS: readonly RegExp[] = [
   /> (\d[\d,]*) maximum/,
   /maximum (?:context|prompt|model) length (?:is|of) (\d[\d,]*)/,
   /with (\d[\d,]*) maximum context length/,
-  /(?:maximum number of tokens(?: allowed)?|exceeds the limit of|limit is|context limit:.*>) ?\(?(\d[\d,]*)/,
+  /(?:maximum number of tokens(?: allowed)?|exceeds the limit of|limit is|context limit:.{0,200}>) ?\(?(\d[\d,]*)/,
   /(?:available )?context (?:size|length|window) (?:is |of )?\(?(\d[\d,]*)/,
   /token limit:? (\d[\d,]*)/,
 ];

@@ -1,10 +1,10 @@
 /** A command without output filters, so that equal runs have equal texts. */
 
-const REDIRECTED = /\s+2>&1(?=\s|$)|\s+2>\s*\/dev\/null(?=\s|$)/g;
-const SHORTENED = /\s*\|\s*(tail|head|less|cat|wc)(\s+-{0,2}[\w=]+)*\s*$/;
+const REDIRECTED = / 2>(?:&1| ?\/dev\/null)(?= |$)/g;
+const SHORTENS = /^ ?(?:tail|head|less|cat|wc)(?: -{0,2}[\w=]+)* ?$/;
 
 export function bareCommand(command: string): string {
-  let bare = command.replace(REDIRECTED, "").replace(/\s+/g, " ").trim();
-  while (SHORTENED.test(bare)) bare = bare.replace(SHORTENED, "");
-  return bare;
+  const parts = command.replace(/\s+/g, " ").trim().replace(REDIRECTED, "").split("|");
+  while (parts.length > 1 && SHORTENS.test(parts.at(-1) ?? "")) parts.pop();
+  return parts.join("|").trim();
 }

@@ -109,7 +109,7 @@ export function normalizeAgentId(name: string): string {
     .replace(/[^a-z0-9_-]+/g, "-")
     .replace(/^[-_]+/, "")
     .slice(0, 64)
-    .replace(/-+$/, "");
+    .replace(/(?<!-)-+$/, "");
   return id === "" ? "main" : id;
 }
 

@@ -71,7 +71,7 @@ function digitsOf(text: string): string {
   const [, sign = "", whole = "", fraction = "", exponent = "0"] =
     /^(-?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const all = (whole + fraction).replace(/^0+/, "");
-  const significant = all.replace(/0+$/, "");
+  const significant = all.replace(/(?<!0)0+$/, "");
   if (significant === "") return "0";
   return `${sign}${significant}e${Number(exponent) - fraction.length + all.length - significant.length}`;
 }

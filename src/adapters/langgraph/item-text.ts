@@ -15,7 +15,7 @@ export function textOfItem(value: unknown, paths: readonly string[]): string | n
 
 /** `a.b[0].c`, `a[*]`, `a[-1]`, `*`, `{a,b.c}`. */
 function parse(path: string): string[] {
-  return path.match(/\{[^}]*\}|\[[^\]]*\]|[^.[\]{}]+/g) ?? [];
+  return path.match(/\{[^{}]*\}|\[[^[\]]*\]|[^.[\]{}]+/g) ?? [];
 }
 
 function textsAt(value: unknown, steps: readonly string[]): string[] {

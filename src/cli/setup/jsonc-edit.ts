@@ -54,7 +54,7 @@ export function removeJson(text: string, path: JsonPath): string {
   const index = children.indexOf(child);
   const before = children[index - 1];
   // Including its line break, so that no empty line stays.
-  const start = text.slice(0, child.start).replace(/(?:\r?\n)?[^\S\n]*$/, "").length;
+  const start = text.slice(0, child.start).replace(/(?:\r?\n|(?<!\s))[^\S\n]*$/, "").length;
   const comma = skipTrivia(text, child.node.end);
   if (text[comma] === ",") {
     const end = comma + 1;

@@ -7,11 +7,14 @@
 
 import { SUMMARY_RULES, SUMMARY_SYSTEM_PROMPT, SUMMARY_WISHES } from "./summary-prompt.ts";
 
+/** Code between equal runs of backticks, on one line. */
+const CODE_SPAN = /(?<!`)(`+)(?!`)[^\n]{0,1000}?[^`]\1(?!`)/g;
+
 /** `text` without quotes and code. */
 export function withoutQuotes(text: string): string {
   return text
     .replace(/^(```|~~~)[\s\S]*?^\1/gm, " ")
-    .replace(/(`+)(?!`)[^\n]*?[^`]\1(?!`)/g, " ")
+    .replace(CODE_SPAN, " ")
     .replace(
       /"[^"\n]{1,400}"|“[^”\n]{1,400}”|«[^»\n]{1,400}»|「[^」\n]{1,400}」|『[^』\n]{1,400}』/g,
       " ",
@@ -84,7 +87,7 @@ function isDialogue(prose: string): boolean {
 }
 
 function withoutCode(text: string): string {
-  return text.replace(/^(```|~~~)[\s\S]*?^\1/gm, " ").replace(/(`+)(?!`)[^\n]*?[^`]\1(?!`)/g, " ");
+  return text.replace(/^(```|~~~)[\s\S]*?^\1/gm, " ").replace(CODE_SPAN, " ");
 }
 
 function normalize(text: string): string {

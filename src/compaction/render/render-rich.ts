@@ -102,7 +102,7 @@ function withRest(lines: string[], rest: number, what: string): string[] {
 
 /** A code span on one line, fenced by more backticks than the text has in a row. */
 function code(text: string): string {
-  const line = text.replace(/\s*[\n\r]+\s*/g, " ⏎ ");
+  const line = text.replace(/\s+/g, (space) => (/[\n\r]/.test(space) ? " ⏎ " : space));
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = "`".repeat(longest + 1);
   return longest === 0 ? `${fence}${line}${fence}` : `${fence} ${line} ${fence}`;

@@ -75,7 +75,7 @@ export function toText(text: string, maxBytes: number): string {
   if (fits(clean, maxBytes)) return clean;
   const cut = Buffer.from(clean).subarray(0, maxBytes).toString("utf8");
   // The cut may have split the last character.
-  return cut.replace(/\uFFFD+$/, "");
+  return cut.replace(/(?<!\uFFFD)\uFFFD+$/, "");
 }
 
 function withReferences(

@@ -46,7 +46,7 @@ export async function writeDayFile(
 
 /** A memory is one line: text after a line break must not pose as another memory. */
 function oneLine(text: string): string {
-  return text.trim().replace(/\s*[\r\n\u2028\u2029]+\s*/g, " / ");
+  return text.trim().replace(/\s+/g, (space) => (/[\r\n\u2028\u2029]/.test(space) ? " / " : space));
 }
 
 async function readOrEmpty(file: string): Promise<string> {

@@ -116,7 +116,7 @@ async function keepText(
   const content = Buffer.from(text.trim())
     .subarray(0, MAX_TEXT_BYTES)
     .toString()
-    .replace(/\uFFFD+$/, "");
+    .replace(/(?<!\uFFFD)\uFFFD+$/, "");
   const own = `${name}-${session.id}`;
   await session.remember(own, content);
   return [{ name: own, content }];

@@ -30,7 +30,8 @@ const INSTRUCTIONS =
 const MESSAGES = 6;
 const MESSAGE_LENGTH = 1_000;
 /** Quotes and heading marks that models add. */
-const WRAPPING = /^[\s"'`*#“”„«»]+|[\s"'`*“”„«».]+$/gu;
+const BEFORE = /^[\s"'`*#“”„«»]+/u;
+const AFTER = /(?<![\s"'`*“”„«».])[\s"'`*“”„«».]+$/u;
 
 /**
  * Throws `model_failed`, also for an answer without a title, and `invalid_input` for an empty
@@ -89,7 +90,9 @@ function isTextModel(model: GenerateTitleOptions["model"]): model is TextModel {
 
 /** The first line with words, without quotes and markup. */
 function toTitle(text: string): string {
-  const lines = text.split(/[\r\n]+/).map((line) => line.replace(WRAPPING, "").trim());
+  const lines = text
+    .split(/[\r\n]+/)
+    .map((line) => line.replace(BEFORE, "").replace(AFTER, "").trim());
   const [line = ""] = lines.filter((found) => found !== "");
   return shortenTitle(line);
 }

@@ -1,5 +1,6 @@
 /** A session's status in a few lines, for a chat. */
 
+import { formatCount } from "../../model/format-count.ts";
 import type { SessionStatus } from "./session-status.ts";
 
 export function formatSessionStatus(status: SessionStatus, timeZone: string): string {
@@ -9,12 +10,8 @@ export function formatSessionStatus(status: SessionStatus, timeZone: string): st
   const when = (ms: number) => new Date(ms).toLocaleString("sv-SE", { timeZone }).slice(0, 16);
   return [
     `Session ${status.sessionId}${status.key === null ? "" : ` (${status.key})`}`,
-    `Context ${grouped(contextTokens)} of ${grouped(window.tokens)} tokens (${percent} %${estimated ? ", estimated" : ""}), compacted ${compactionCount === 0 ? "never" : times}`,
+    `Context ${formatCount(contextTokens)} of ${formatCount(window.tokens)} tokens (${percent} %${estimated ? ", estimated" : ""}), compacted ${compactionCount === 0 ? "never" : times}`,
     ...(status.memoryFlushAt === null ? [] : [`Notes written ${when(status.memoryFlushAt)}`]),
     `Reset ${status.resetRule}${nextReset === null ? "" : `; next ${when(nextReset.at)}`}`,
   ].join("\n");
-}
-
-function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ",");
 }

@@ -18,7 +18,7 @@ import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } fr
 
 const FORMAT = "aider";
 const HISTORY = ".aider.chat.history.md";
-const START = /^# aider chat started at (.*?)\s*$/;
+const START = /^# aider chat started at ([\s\S]*)/;
 
 export const AIDER: TranscriptSource = {
   name: FORMAT,
@@ -56,7 +56,7 @@ async function* readRuns(
     start = undefined;
     for (let next = await source.next(); !next.done; next = await source.next()) {
       tellDamage(next.value, problems);
-      start = START.exec(next.value.text)?.[1];
+      start = START.exec(next.value.text)?.[1]?.trim();
       if (start !== undefined) return;
       yield next.value;
     }

@@ -18,7 +18,7 @@ export const CHATGPT: TranscriptSource = {
   recognise(head) {
     const text = new TextDecoder("utf-8").decode(head);
     return (
-      /^\s*\[?\s*\{/.test(text) &&
+      /^\s*(?:\[\s*)?\{/.test(text) &&
       /"mapping"\s*:\s*\{/.test(text) &&
       /"(create_time|conversation_id|current_node)"\s*:/.test(text)
     );

@@ -24,7 +24,9 @@ export const CLAUDE_AI: TranscriptSource = {
   recognise(head) {
     const text = new TextDecoder("utf-8").decode(head);
     return (
-      /^\s*\[?\s*\{/.test(text) && /"chat_messages"\s*:\s*\[/.test(text) && /"uuid"\s*:/.test(text)
+      /^\s*(?:\[\s*)?\{/.test(text) &&
+      /"chat_messages"\s*:\s*\[/.test(text) &&
+      /"uuid"\s*:/.test(text)
     );
   },
 

@@ -13,7 +13,7 @@ export function agentPathOf(path: string): AgentPath | undefined {
   return session === undefined ? undefined : { session, levels: below.split(/[/\\]/).length - 1 };
 }
 
-const NEAR = /([^/\\]+)[/\\]subagents([/\\][^/\\]+)$/;
+const NEAR = /(?:^|[/\\])([^/\\]+)[/\\]subagents([/\\][^/\\]+)$/;
 
 /**
  * Groups of sub-agents have folders of their own; then the session must be identified by its id.

@@ -56,7 +56,9 @@ export const CLAUDE_CODE: TranscriptSource = {
 
   recognise(head, path) {
     const text = new TextDecoder("utf-8").decode(head);
-    if (text.trim() === "") return /[/\\]projects[/\\][^/\\]+[/\\].*\.jsonl$/.test(path);
+    if (text.trim() === "") {
+      return /[/\\]projects[/\\][^/\\]+[/\\]/.test(path) && path.endsWith(".jsonl");
+    }
     // Field names are unescaped in practice; without this one, the first known line decides.
     const isUnmistakable = !text.includes('"parts"');
     let isJson = false;

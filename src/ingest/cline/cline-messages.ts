@@ -10,6 +10,7 @@ import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { KEPT_CALLS } from "../kept-counts.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry } from "../source.ts";
+import { replaceTagged } from "../tagged-text.ts";
 import type { ModelCall } from "./cline-usage.ts";
 
 /** `calls` has the usage of each answer in order. Undefined messages were reported before. */
@@ -122,18 +123,15 @@ function unwrap(content: readonly Block[]): {
       blocks.push(block);
       continue;
     }
-    const bare = block.text.replace(
-      /<environment_details>[\s\S]*?<\/environment_details>/g,
-      (found) => {
-        context.push(found);
-        return "";
-      },
-    );
-    const text = bare.replace(TAGS, "$2").trim();
+    const bare = replaceTagged(block.text, ["environment_details"], (_, whole) => {
+      context.push(whole);
+      return "";
+    });
+    const text = replaceTagged(bare, TAGS, (inner) => inner.trim()).trim();
     if (text !== "") blocks.push({ ...block, text });
-    tool ??= /^\[(\w+)[^\]\n]*\] Result:/.exec(text)?.[1];
+    tool ??= /^\[(\w+)\b[^\]\n]*\] Result:/.exec(text)?.[1];
   }
   return { blocks, context: context.join("\n"), tool };
 }
 
-const TAGS = /<(task|feedback|user_message|answer)>\s*([\s\S]*?)\s*<\/\1>/g;
+const TAGS: readonly string[] = ["task", "feedback", "user_message", "answer"];

@@ -1,10 +1,9 @@
 /** Extracts the user's text, which stands in tags among the editor's additions. */
 
 import type { Block } from "../../model/block.ts";
+import { replaceTagged } from "../tagged-text.ts";
 
 export const FORMAT = "cursor";
-
-const QUERY = /<user_query>\s*([\s\S]*?)\s*<\/user_query>/;
 
 /** The blocks with the typed text, and the template around it. */
 export function unwrapQuery(blocks: readonly Block[]): {
@@ -13,10 +12,16 @@ export function unwrapQuery(blocks: readonly Block[]): {
 } {
   const context: string[] = [];
   const unwrapped = blocks.map((block) => {
-    const query = block.type === "text" ? QUERY.exec(block.text) : null;
-    if (block.type !== "text" || query === null) return block;
-    context.push(block.text.replace(QUERY, "").trim());
-    return { ...block, text: query[1] ?? "" };
+    if (block.type !== "text") return block;
+    let query: string | undefined;
+    const rest = replaceTagged(block.text, ["user_query"], (inner, whole) => {
+      const isFirst = query === undefined;
+      query ??= inner.trim();
+      return isFirst ? "" : whole;
+    });
+    if (query === undefined) return block;
+    context.push(rest.trim());
+    return { ...block, text: query };
   });
   return { blocks: unwrapped, context: context.filter((text) => text !== "").join("\n") };
 }

@@ -48,7 +48,7 @@ export const HERMES: TranscriptSource = {
   recognise(head, path) {
     const text = databaseText(head);
     if (text === undefined) return false;
-    if (/[/\\]\.hermes[/\\].*state\.db$/.test(path)) return true;
+    if (/[/\\]\.hermes[/\\]/.test(path) && path.endsWith("state.db")) return true;
     const hasTables = /CREATE TABLE "?sessions/.test(text) && /CREATE TABLE "?messages/.test(text);
     return hasTables && /tool_call_id/.test(text) && /parent_session_id/.test(text);
   },

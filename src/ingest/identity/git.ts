@@ -77,8 +77,8 @@ export function parseRemote(config: string): string | null {
   let name: string | undefined;
   let first: string | undefined;
   for (const line of config.split(/\r?\n/)) {
-    const section = /^\s*\[\s*([^\]]*)\]/.exec(line)?.[1];
-    if (section !== undefined) name = /^remote\s+"(.*)"\s*$/.exec(section)?.[1];
+    const section = /^\s*\[([^\]]*)\]/.exec(line)?.[1];
+    if (section !== undefined) name = /^\s*remote\s+"(.*)"\s*$/.exec(section)?.[1];
     const url = name === undefined ? undefined : /^\s*url\s*=\s*(\S+)/.exec(line)?.[1];
     if (url === undefined) continue;
     if (name === "origin") return normalizeRemote(url);

@@ -43,7 +43,7 @@ export const OPENCLAW_DATABASE: TranscriptSource = {
     const text = databaseText(head);
     if (text === undefined) return false;
     return (
-      fileName(path) === FILE || /CREATE TABLE transcript_events ?\([^)]*event_json/.test(text)
+      fileName(path) === FILE || /CREATE TABLE transcript_events ?\([^()]*event_json/.test(text)
     );
   },
 

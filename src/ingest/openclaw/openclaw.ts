@@ -39,7 +39,7 @@ export const OPENCLAW: TranscriptSource = {
 
 async function toSession(session: ImportedSession, input: SourceInput): Promise<ImportedSession> {
   const { path } = input;
-  const stem = fileName(path).replace(/\.jsonl.*$/, "");
+  const stem = fileName(path).replace(/\.jsonl[\s\S]*/, "");
   const agent = isGatewayPath(path) ? folderName(path, 2) : FORMAT;
   // The topics of a group share their session's id: the file's name distinguishes them.
   const id = stem.includes("-topic-") ? stem : (session.id ?? (stem === "" ? null : stem));

@@ -51,7 +51,9 @@ export const OPENHANDS: TranscriptSource = {
         skips: (path) => !/^[^/]+(\/events)?$/.test(path),
         parts: {
           ownerOf: async (path) =>
-            /^[^/]+\/events\/\d+\.json$/.test(path) ? path.replace(/\d+\.json$/, FIRST) : undefined,
+            /^[^/]+\/events\/\d+\.json$/.test(path)
+              ? path.replace(/(?<!\d)\d+\.json$/, FIRST)
+              : undefined,
         },
       },
     ];
@@ -109,7 +111,7 @@ function recordsOf(input: SourceInput, problems: ProblemLog): AsyncGenerator<Jso
 }
 
 function isEvent(name: string): boolean {
-  return /^event-\d+.*\.json$/.test(name);
+  return /^event-\d.*\.json$/.test(name);
 }
 
 function isOldEvent(name: string): boolean {

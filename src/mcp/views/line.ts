@@ -3,7 +3,7 @@
 import { headOf } from "../../model/excerpt.ts";
 
 /** Line numbers that agents prefix to file contents. */
-const LINE_NUMBERS = /^\s*\d+(→|\t|\|)/gm;
+const LINE_NUMBERS = /^[ \t]*\d+(→|\t|\|)/gm;
 
 export function withoutNumber(line: string): string {
   return line.replace(LINE_NUMBERS, "");

@@ -41,7 +41,7 @@ function two(value: number): string {
 
 /** `1,234,567`. */
 export function whole(value: number): string {
-  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
+  return String(Math.round(value)).replace(/\B(?=(\d{3}){1,7}$)/g, ",");
 }
 
 const UNITS = ["", "K", "M", "B", "T"];

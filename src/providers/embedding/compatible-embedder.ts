@@ -35,7 +35,7 @@ export function compatibleEmbedder(options: CompatibleEmbedderOptions): Embedder
   if (dimensions !== undefined && !(Number.isInteger(dimensions) && dimensions >= 1)) {
     throw invalid("dimensions", "dimensions must be a whole number of at least 1");
   }
-  const url = `${baseUrl.replace(/\/+$/, "")}/embeddings`;
+  const url = `${baseUrl.replace(/(?<!\/)\/+$/, "")}/embeddings`;
   const sent = new Headers({ "content-type": "application/json", ...headers });
   if (apiKey !== undefined) sent.set("authorization", `Bearer ${apiKey}`);
   const size = dimensions === undefined ? undefined : { dimensions };

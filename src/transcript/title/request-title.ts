@@ -108,7 +108,8 @@ const MACHINE_LINE =
  * `[Image #1]`.
  */
 const TAGS = /<\/?[a-z][\w:-]*(?:\s[^<>\n]{0,200})?\/?>/giu;
-const MARKERS = /\[\[\s*##[^\]]*##\s*\]\]|\[(?:Image|Pasted text|File)\b[^\]]*\]|<!--.*?-->/giu;
+const MARKERS =
+  /\[\[\s{0,8}##[^\]]{0,200}##\s{0,8}\]\]|\[(?:Image|Pasted text|File)\b[^\]]{0,200}\]|<!--.{0,400}?-->/giu;
 
 /** Box-drawing frames copied from a terminal. */
 const BOX = /[\u2500-\u259f]+/gu;
@@ -119,15 +120,15 @@ const LEADING_MARKS =
 
 /** Prefixes of a plan's heading: "Plan: Versioned stanzas" is about versioned stanzas. */
 const TEMPLATE_PREFIX =
-  /^(?:(?:please\s+)?(?:implement|execute|carry out|follow|apply|do|work on|review|here(?:'s| is)|use)\s+(?:the|this|that|my|a)\s+(?:following|attached|below)?\s*(?:\w+\s+)?(?:plan|task|spec|request|changes|instructions|issue|ticket|prompt)\s*(?:below)?\s*:\s*|(?:the\s+)?(?:implementation|development|refactoring|design|action|test)?\s*plan\s*(?::|–|—|-\s)\s*)+/iu;
+  /^(?:(?:please )?(?:implement|execute|carry out|follow|apply|do|work on|review|here(?:'s| is)|use) (?:the|this|that|my|a) (?:following|attached|below)? ?(?:\w+ )?(?:plan|task|spec|request|changes|instructions|issue|ticket|prompt) ?(?:below)? ?: ?|(?:the )?(?:implementation|development|refactoring|design|action|test)? ?plan ?(?::|–|—|- ) ?)+/iu;
 
 /** Template openings that precede a request. */
 const TEMPLATE_LINE =
-  /^(?:(?:please\s+)?(?:implement|execute|carry out|follow|apply|do|work on|continue(?: with)?|review|complete|perform|solve|answer|read)\s+(?:the|this|that|these|my|a)\s+(?:(?:following|attached|below|given)\s*)?(?:\w+\s+)?(?:plan|task|tasks|spec|request|changes|instructions|issue|ticket|prompt|question|query|steps|todo|todos)(?:\s+(?:below|step by step|now|please))?|base directory for this skill.*|caveat:.*|operation stopped by hook:.*|note:|important:|critical:.*|the user (?:has )?(?:asked|said|says|sent|opened).*|(?:your|the) task is(?: to)?|arguments|contents of .*|here(?:'s| is| are) (?:the|my|a|some)?\s*(?:plan|task|context|details|error|errors|output|log|logs|code|diff|feedback|request|issue))\s*[:.!…-]*$/iu;
+  /^(?:base directory for this skill|caveat:|operation stopped by hook:|critical:|the user (?:has )?(?:asked|said|says|sent|opened)|contents of |(?:(?:please )?(?:implement|execute|carry out|follow|apply|do|work on|continue(?: with)?|review|complete|perform|solve|answer|read) (?:the|this|that|these|my|a) (?:(?:following|attached|below|given) ?)?(?:\w+ )?(?:plan|task|tasks|spec|request|changes|instructions|issue|ticket|prompt|question|query|steps|todo|todos)(?: (?:below|step by step|now|please))?|note:|important:|(?:your|the) task is(?: to)?|arguments|here(?:'s| is| are) (?:the|my|a|some)? ?(?:plan|task|context|details|error|errors|output|log|logs|code|diff|feedback|request|issue)) ?[:.!…-]*$)/iu;
 
 /** Headings of any plan, ticket or review. */
 const COMMON_HEADING =
-  /^(?:context|summary|overview|background|introduction|plan|implementation plan|the plan|task|tasks|goals?|objectives?|instructions?|problem|problem statement|description|details?|requirements?|notes?|scope|steps?|changes|status|issue|issues|bug|feature|request|query|user[_ ]?query|user request|input|output|prompt|question|role|persona|system|environment|acceptance criteria|root cause|approach|solution|files?|references?|(?:low|medium|high|critical) (?:severity|priority)|todos?|phase \d+|step \d+|part \d+|important|critical)\s*[:.#]*$/iu;
+  /^(?:context|summary|overview|background|introduction|plan|implementation plan|the plan|task|tasks|goals?|objectives?|instructions?|problem|problem statement|description|details?|requirements?|notes?|scope|steps?|changes|status|issue|issues|bug|feature|request|query|user[_ ]?query|user request|input|output|prompt|question|role|persona|system|environment|acceptance criteria|root cause|approach|solution|files?|references?|(?:low|medium|high|critical) (?:severity|priority)|todos?|phase \d+|step \d+|part \d+|important|critical) ?[:.#]*$/iu;
 
 /** Without the sentences that assign a role. */
 function withoutRole(line: string): string {

@@ -18,7 +18,7 @@ export function isPlaceholderTitle(title: string): boolean {
 }
 
 const PLACEHOLDER =
-  /^(?:(?:new|untitled|unnamed|empty|default)(?: (?:session|chat|conversation|thread|agent|task|composer))?|(?:session|chat|conversation|thread|task) ?#?\d*|no title|warmup|child session|subagent)(?:[\s:(–—-]+[\d\s:.,/()@TZ+-]*)?$/iu;
+  /^(?:(?:new|untitled|unnamed|empty|default)(?: (?:session|chat|conversation|thread|agent|task|composer))?|(?:session|chat|conversation|thread|task) ?#?\d*|no title|warmup|child session|subagent)(?:[\s:(–—-][\d\s:.,/()@TZ+–—-]*)?$/iu;
 
 function countContentWords(line: string): number {
   let count = 0;

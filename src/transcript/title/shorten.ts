@@ -21,5 +21,5 @@ export function shortenTitle(line: string): string {
   const space = cut.lastIndexOf(" ");
   const kept = space > MAX_TITLE_LENGTH / 2 ? cut.slice(0, space) : cut;
   // The cut may have split a surrogate pair.
-  return `${kept.replace(/[\uD800-\uDBFF]$/, "").replace(/[\s,;:([{–—-]+$/u, "")}…`;
+  return `${kept.replace(/[\uD800-\uDBFF]$/, "").replace(/(?<![\s,;:([{–—-])[\s,;:([{–—-]+$/u, "")}…`;
 }

@@ -51,8 +51,8 @@ async function findRegister(home: string): Promise<string | null> {
 /** The list shows the threads of the configured provider. */
 async function providerOf(home: string): Promise<string> {
   const text = await readFile(join(home, "config.toml"), "utf8").catch(() => "");
-  const top = text.split(/^\s*\[/m, 1)[0] ?? "";
-  return /^\s*model_provider\s*=\s*["']([^"']+)["']/m.exec(top)?.[1] ?? "openai";
+  const top = text.split(/^[ \t]*\[/m, 1)[0] ?? "";
+  return /^[ \t]*model_provider[ \t]*=[ \t]*["']([^"'\n]+)["']/m.exec(top)?.[1] ?? "openai";
 }
 
 function insert(database: DatabaseSync, thread: CodexThread, provider: string): boolean {

@@ -46,7 +46,7 @@ export const openPage: Command = defineCommand({
       showPage(context, await pageAddress(engine, url, args.QUERY), started, isQuiet);
 
     if (isServer(context.address)) {
-      const url = context.address.replace(/\/+$/, "");
+      const url = context.address.replace(/(?<!\/)\/+$/, "");
       await withServer(context, (_tenant, engine) => show(engine, url, false));
       return EXIT.ok;
     }

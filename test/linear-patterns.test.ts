@@ -1,0 +1,74 @@
+import { globSync, readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import { expect, test } from "vitest";
+import { cpuMs } from "./support/cpu-time.ts";
+import { hostileText, hostileTexts } from "./support/hostile-text.ts";
+import { patternsIn } from "./support/source-patterns.ts";
+
+const ROOT = join(import.meta.dirname, "..");
+const FILES = globSync("src/**/*.{ts,tsx}", { cwd: ROOT })
+  .map((file) => file.split(sep).join("/"))
+  .filter((file) => !/\.(test|cases|stress)\.tsx?$/.test(file));
+
+/**
+ * Lengths of texts, and the CPU time above which one of them is measured again.
+ * In the last step, linear patterns take hundredths of a millisecond and squared ones 20 and more;
+ * cubic and exponential ones end in the first two.
+ */
+const STEPS: readonly { readonly length: number; readonly suspectMs: number }[] = [
+  { length: 20, suspectMs: 3 },
+  { length: 256, suspectMs: 3 },
+  { length: 6_144, suspectMs: 10 },
+];
+
+test("every pattern of the sources takes linear time, whatever the text", () => {
+  const found = FILES.flatMap((file) =>
+    patternsIn(file, readFileSync(join(ROOT, file), "utf8")).map((each) => ({ file, ...each })),
+  );
+  // Fewer would mean that the finder has stopped working.
+  expect(found.length).toBeGreaterThan(500);
+  const once = new Map(found.map((each) => [String(each.pattern), each]));
+  const slow = [...once.values()].flatMap(({ file, line, pattern }) => {
+    const text = slowText(pattern);
+    return text === undefined ? [] : `${file}:${line} ${pattern} on ${text}`;
+  });
+  expect(slow).toEqual([]);
+});
+
+test("patterns of squared, cubic and exponential time are found", () => {
+  const source = String.raw`
+    const blanks = /^\s*\[?\s*\{/;
+    const end = text.replace(/\d+$/, "");
+    const query = /<query>\s*([\s\S]*?)\s*<\/query>/;
+    const words = new RegExp("^(?:" + WORD + "|\\w+)*$", "u");`;
+  const found = patternsIn("sample.ts", source);
+  expect(found.map(({ line }) => line)).toEqual([2, 3, 4, 5]);
+  expect(found.filter(({ pattern }) => slowText(pattern) === undefined)).toEqual([]);
+});
+
+/** A description of a text on which a pattern takes more than linear time. */
+function slowText(pattern: RegExp): string | undefined {
+  const texts = hostileTexts(pattern);
+  const timeOf = (text: string) => cpuMs(() => run(pattern, text));
+  for (const { length, suspectMs } of STEPS) {
+    const slow = texts.find((each) => {
+      const text = hostileText(each, length);
+      if (timeOf(text) < suspectMs || timeOf(text) < suspectMs) return false;
+      // A quarter of the length takes a linear pattern a quarter of the time.
+      const quarter = Math.max(0.5, timeOf(hostileText(each, length / 4)));
+      return Math.min(timeOf(text), timeOf(text)) > 8 * quarter;
+    });
+    if (slow === undefined) continue;
+    const [before, unit, end] = [slow.before, slow.unit, slow.end].map((part) =>
+      JSON.stringify(part),
+    );
+    return `${before} + ${unit} repeated + ${end}`;
+  }
+  return undefined;
+}
+
+/** As the sources use it: a global pattern finds every match. */
+function run(pattern: RegExp, text: string): void {
+  if (pattern.global) text.replace(pattern, "");
+  else pattern.test(text);
+}
