@@ -13,6 +13,7 @@ import type { StoreOptions } from "../store/store.ts";
 import { MEMORY } from "../store/store-options.ts";
 import { type Context, isServer } from "./context.ts";
 import { ownEmbedder } from "./embedder.ts";
+import { tokenForAddress } from "./local-token.ts";
 import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
 import { ownPrices } from "./prices.ts";
 import { commandLine } from "./program.ts";
@@ -116,7 +117,7 @@ export async function withServer<Result>(
   context: Context,
   use: (tenant: RemoteTenant, engine: RemoteEngine) => Promise<Result>,
 ): Promise<Result> {
-  const { address, token, tenantNamed, tenant } = context;
+  const { address, token = tokenForAddress(address), tenantNamed, tenant } = context;
   const { connect } = await import("../client/index.ts");
   const engine = await connect(address, token === undefined ? {} : { token });
   try {

@@ -4,15 +4,18 @@
  * A page in a browser can send requests to a server on the same machine, also through DNS
  * rebinding. So the Host must be one of ours and a foreign Origin is refused, before any other
  * check. A token gives tenant, scope and actor; without one only loopback callers are admitted, and
- * only if the server listens on loopback alone.
+ * only if the server listens on loopback alone: those of its own user, or all, as its host chose.
  */
 
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
+import type { LocalAccess } from "./local-access.ts";
 
 export interface AdmissionOptions {
   /** The access of callers without a token; undefined if a token is required. */
   readonly anonymous: Access | undefined;
+  /** Restricts `anonymous` to the server's own user; undefined: every user of this machine. */
+  readonly local?: LocalAccess | undefined;
   /** The server's host names; undefined: any, because every request needs a token. */
   readonly hosts: ReadonlySet<string> | undefined;
   /** Origins of pages that may call, such as `https://app.example`. */
@@ -53,19 +56,37 @@ export function checkSite(headers: Headers): void {
 }
 
 /** Throws `unauthorized` unless the caller is authenticated. */
-export async function admit(headers: Headers, options: AdmissionOptions): Promise<Access> {
+export async function admit(
+  headers: Headers,
+  options: AdmissionOptions,
+  connection: object,
+): Promise<Access> {
+  const { anonymous, local } = options;
   const authorization = headers.get("authorization");
   if (authorization === null) {
-    if (options.anonymous !== undefined) return options.anonymous;
+    const access = withoutToken(options, connection);
+    if (access !== undefined) return access;
     throw new BackscrollError(
       "unauthorized",
-      "a token is needed: make one with `backscroll token create`, and send it as Authorization: Bearer …",
+      local === undefined || anonymous === undefined
+        ? "a token is needed: make one with `backscroll token create`, and send it as Authorization: Bearer …"
+        : "this server serves the user who started it; others need a token (`backscroll token create`), sent as Authorization: Bearer …. Its own user, where the system does not tell, sends the one in ~/.backscroll/local-token",
     );
   }
   const token = /^Bearer +([\x21-\x7e]{1,512})$/i.exec(authorization)?.[1];
+  if (token !== undefined && anonymous !== undefined && local?.isToken(token)) return anonymous;
   const access = token === undefined ? undefined : await options.authenticate(token);
   if (access !== undefined) return access;
   throw new BackscrollError("unauthorized", "the token is unknown, expired or revoked");
+}
+
+/** The access of a caller without a token; undefined: none. */
+export function withoutToken(
+  { anonymous, local }: AdmissionOptions,
+  connection: object,
+): Access | undefined {
+  if (anonymous === undefined || local === undefined) return anonymous;
+  return local.userOf(connection) === "own" ? anonymous : undefined;
 }
 
 /** `[::1]:7423` is known as `::1`. */

@@ -14,7 +14,7 @@ import { readConfig } from "../gateway/config/read-config.ts";
 import { type Access, requireOperator, requireScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { isPlainObject } from "../model/json.ts";
-import { type AdmissionOptions, admit, checkSite, checkSource } from "./admission.ts";
+import { type AdmissionOptions, admit, checkSite, checkSource, withoutToken } from "./admission.ts";
 import { type BodyAllowance, isLargeBody, readJson } from "./body.ts";
 import { check } from "./check.ts";
 import { corsHeaders, preflight } from "./cors.ts";
@@ -130,13 +130,17 @@ export function createApp(options: AppOptions): App {
   });
 
   /** Event streams end when their caller's access ends. */
-  const keepWatch = (request: Request, response: Response, access: Access): Response => {
+  const keepWatch = (
+    { request, connection }: Pick<Asked, "request" | "connection">,
+    response: Response,
+    access: Access,
+  ): Response => {
     const { body, headers } = response;
     if (body === null || !headers.get("content-type")?.startsWith("text/event-stream")) {
       return response;
     }
     const admitAgain = async () => {
-      requireScope(await admit(request.headers, admission), access.scope);
+      requireScope(await admit(request.headers, admission, connection), access.scope);
     };
     return new Response(whileAdmitted(body, admitAgain, live.heartbeatMs), response);
   };
@@ -152,7 +156,7 @@ export function createApp(options: AppOptions): App {
       let ticket: Ticket | undefined;
       const enter = async () => {
         checkSite(request.headers);
-        access = await admit(request.headers, admission);
+        access = await admit(request.headers, admission, connection);
         limiter?.take(access.tokenId ?? c.env.incoming?.socket.remoteAddress ?? "");
         ticket = budget.enter(access.tenant);
         share.saw(access.tenant);
@@ -178,7 +182,7 @@ export function createApp(options: AppOptions): App {
         response = await answer({ request, connection, enter, enterBy, cutOff });
         // MCP returns its refusals instead of throwing.
         await payForRefusal(response.status);
-        if (access !== undefined) response = keepWatch(request, response, access);
+        if (access !== undefined) response = keepWatch({ request, connection }, response, access);
       } catch (error) {
         const hasLeft = !BackscrollError.is(error) && request.signal.aborted;
         failure = hasLeft ? undefined : error;
@@ -235,8 +239,23 @@ export function createApp(options: AppOptions): App {
   serve("GET", "/docs", async () => reference.page());
   serve("GET", "/docs/reference.css", async () => reference.style());
   serve("GET", "/docs/reference.js", async () => reference.script());
-  const page = new Page(admission.anonymous);
-  serve("GET", "/", ({ request }) => page.document(request));
+  const page = new Page();
+  serve("GET", "/", async ({ request, connection }) => {
+    const access = withoutToken(admission, connection);
+    const isForeign = access === undefined && admission.local?.userOf(connection) === "other";
+    return page.document(request, access, isForeign ? 401 : 200);
+  });
+  const { local } = admission;
+  if (local !== undefined) {
+    serve("POST", "/local/code", async ({ enter }) => {
+      requireOperator((await enter()).access);
+      return local.answerCode();
+    });
+    serve("POST", "/local/token", async ({ request }) => {
+      checkSite(request.headers);
+      return local.answerToken(request);
+    });
+  }
   serve("GET", "/assets/{name}", ({ request }) => page.asset(request));
   serve("GET", `${SHARE_PATH}{token}`, async ({ request, enterBy }) => {
     const token = new URL(request.url).pathname.slice(SHARE_PATH.length);

@@ -4,10 +4,13 @@ import type { Server } from "node:http";
 import { createAdaptorServer } from "@hono/node-server";
 import { BackscrollError } from "../model/errors.ts";
 import type { createApp } from "./app.ts";
+import { listenAtSocket } from "./unix-socket.ts";
 
 export interface Listening {
   readonly url: string;
   readonly port: number;
+  /** Listens at a Unix socket too; gives its path if that succeeded. */
+  alsoAt(path: string, onConnection: (socket: object) => void): Promise<string | undefined>;
   /** Refuses new requests, waits for those in progress, and cuts off those that take too long. */
   close(patienceMs?: number): Promise<void>;
 }
@@ -28,11 +31,21 @@ export async function listen(
   });
   const address = server.address();
   const port = typeof address === "object" && address !== null ? address.port : where.port;
+  let second: Server | undefined;
   const name = where.host.includes(":") ? `[${where.host}]` : where.host;
   return {
     url: `http://${name}:${port}`,
     port,
-    close: (patienceMs = PATIENCE_MS) => close(server, patienceMs),
+    alsoAt: async (path, onConnection) => {
+      const atSocket = createHttpServer(app).on("connection", onConnection);
+      if (!(await listenAtSocket(atSocket, path))) return undefined;
+      second = atSocket;
+      return path;
+    },
+    close: async (patienceMs = PATIENCE_MS) => {
+      const servers = [server, ...(second === undefined ? [] : [second])];
+      await Promise.all(servers.map((each) => close(each, patienceMs)));
+    },
   };
 }
 

@@ -6,7 +6,7 @@
  * owner of one that is closing.
  */
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { endianness } from "node:os";
 
@@ -43,6 +43,11 @@ export function localUser(
   } catch {
     return "unknown";
   }
+}
+
+/** Whether this system tells whose connection it is. */
+export function tellsUsers(): boolean {
+  return process.getuid !== undefined && existsSync("/proc/net/tcp");
 }
 
 const readTable = (table: string) => readFileSync(`/proc/net/${table}`, "latin1");

@@ -18,6 +18,8 @@ import { removeLeftOverCopies } from "./copies/left-over-copies.ts";
 import { listen } from "./listen.ts";
 import { type FollowerLimits, Subscribers } from "./live/subscribers.ts";
 import type { BudgetOptions } from "./load/budget.ts";
+import { LocalAccess, type LocalOptions } from "./local-access.ts";
+import { tellsUsers } from "./local-user.ts";
 import type { LogRequest } from "./log.ts";
 import { LOOPBACK_NAMES } from "./loopback.ts";
 import { type RateLimit, RateLimiter } from "./rate-limit.ts";
@@ -31,6 +33,14 @@ export interface ServerOptions {
   readonly port?: number;
   /** The tenant of local callers without a token. Default `default`. */
   readonly tenant?: string;
+  /**
+   * Serves only this process's own user on loopback: another one needs a token of the store. `token`
+   * proves the user where the system does not tell. Default: every user of the machine is served.
+   */
+  readonly local?: LocalOptions & {
+    /** A Unix socket to listen at too, which only the own user may open. */
+    readonly socketPath?: string;
+  };
   /** Local callers need a token too. */
   readonly requireToken?: boolean;
   /** Further host names of the server. */
@@ -64,6 +74,10 @@ export interface ServerOptions {
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
+  /** The Unix socket; undefined: there is none. */
+  readonly socketPath: string | undefined;
+  /** A code for a link into the page, see `LocalAccess`; undefined: the page needs none. */
+  newCode(): string | undefined;
   /** Ends event streams and waits for requests in progress. The engine stays open. */
   stop(patienceMs?: number): Promise<void>;
 }
@@ -85,6 +99,8 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
   const gateway = options.gateway && readConfig(options.gateway).config;
   checkAnswering(engine, gateway);
   const isLoopback = LOOPBACK_NAMES.has(host);
+  const local =
+    isLoopback && options.local !== undefined ? new LocalAccess(options.local) : undefined;
   const needsToken = !isLoopback || (options.requireToken ?? false);
   const stopping = new AbortController();
   const rateLimit = options.rateLimit ?? (isLoopback ? null : RATE_LIMIT);
@@ -95,6 +111,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
     stopping: stopping.signal,
     admission: {
       anonymous: needsToken ? undefined : anonymous(options.tenant ?? engine.tenant),
+      local,
       hosts: isLoopback || allowHosts.length > 0 ? namesOf(host, allowHosts) : undefined,
       origins: new Set(allowOrigins.map(checkOrigin)),
       authenticate: (token) => engine.authenticate(token),
@@ -108,11 +125,18 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
     ...(options.copyStore === undefined ? {} : { copyStore: options.copyStore }),
   });
   const listening = await listen(app, { host, port });
+  const { socketPath } = options.local ?? {};
+  const socket =
+    local === undefined || socketPath === undefined
+      ? undefined
+      : await listening.alsoAt(socketPath, (connection) => local.trust(connection));
   // In the background: it may be gigabytes.
   void removeLeftOverCopies();
   return {
     url: listening.url,
     port: listening.port,
+    socketPath: socket,
+    newCode: () => (local === undefined || tellsUsers() ? undefined : local.newCode()),
     stop: async (patienceMs) => {
       stopping.abort(new BackscrollError("store_closed", "the server is stopping; ask again"));
       await listening.close(patienceMs);
@@ -120,7 +144,8 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
   };
 }
 
-function checkParts({ rateLimit, followers, budget }: ServerOptions): void {
+function checkParts({ rateLimit, followers, budget, local }: ServerOptions): void {
+  if (local !== undefined) checkPart(local, "local", INPUTS["openServer.local"]);
   if (rateLimit != null) checkPart(rateLimit, "rateLimit", INPUTS["openServer.rateLimit"]);
   if (followers !== undefined) {
     checkPart(followers, "followers", INPUTS["openServer.followers"]);
@@ -145,7 +170,7 @@ function checkAnswering(engine: Engine, gateway: GatewayConfig | undefined): voi
   }
 }
 
-/** A local caller can read the store's file anyway. */
+/** The own user can read the store's file anyway. */
 function anonymous(tenant: string): Access {
   return { tenant, scope: "admin", actor: null, actAs: "any", operator: true, tokenId: null };
 }

@@ -256,7 +256,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "backup.ts",
     ),
     packages: names(
-      "hono @hono/node-server zod",
+      "hono @hono/node-server zod node:net",
       "node:http node:stream node:zlib",
       // A backup is made in the temporary folder before it is sent.
       "node:crypto node:fs node:fs/promises node:os node:path",

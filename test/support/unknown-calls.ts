@@ -216,6 +216,8 @@ export function callsOf(
       await RemoteEngine.prototype.backup.call(Object.create(RemoteEngine.prototype), input);
     },
     openServer: (input) => openServer(engine, input),
+    "openServer.local": (local) =>
+      openServer(engine, { ...server, local: merge({ token: "t" }, local) }),
     "openServer.rateLimit": (limit) =>
       openServer(engine, { ...server, rateLimit: merge({ perSecond: 1, burst: 1 }, limit) }),
     "openServer.followers": (limits) =>

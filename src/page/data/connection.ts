@@ -12,7 +12,15 @@ import {
   connect,
   type RemoteEngine,
 } from "../../client/index.ts";
-import { dropToken, grant, keepToken, keptToken, serverAddress } from "./credentials.ts";
+import {
+  dropToken,
+  grant,
+  keepLocalToken,
+  keepToken,
+  keptToken,
+  serverAddress,
+  takeCode,
+} from "./credentials.ts";
 import { earlyFetch } from "./early-answers.ts";
 
 export type ConnectionState =
@@ -41,7 +49,19 @@ export function isGranted(): boolean {
   return grant() !== undefined && keptToken() === null;
 }
 
+/** Exchanges the code of a link for the token of this user's own server. */
+async function useCode(): Promise<void> {
+  const code = takeCode();
+  if (code === null) return;
+  const response = await fetch(`${serverAddress()}local/token`, {
+    method: "POST",
+    headers: { "x-backscroll-code": code },
+  });
+  if (response.ok) keepLocalToken(((await response.json()) as { token: string }).token);
+}
+
 export async function start(): Promise<void> {
+  await useCode();
   const kept = keptToken();
   const granted = grant();
   if (kept !== null) await open({ token: kept }, "The token that this tab kept is refused.");

@@ -36,17 +36,23 @@ const FOR_GOOD = "public, max-age=31536000, immutable";
 
 export class Page {
   readonly #files: PageFiles;
-  readonly #hint: string;
 
-  /** `anonymous`: the access of callers without a token, as in `AdmissionOptions`. */
-  constructor(anonymous: Access | undefined, files: PageFiles = new PageFiles()) {
+  constructor(files: PageFiles = new PageFiles()) {
     this.#files = files;
-    this.#hint = anonymous === undefined ? "" : accessHint(anonymous);
   }
 
-  /** Programs that do not accept HTML get the server's addresses as JSON. */
-  async document(request: Request): Promise<Response> {
-    if (!/\btext\/html\b/.test(request.headers.get("accept") ?? "")) return Response.json(PLACES);
+  /**
+   * `access`: that of the caller without a token, if there is one. Programs that do not accept HTML
+   * get the server's addresses as JSON. With the status 401 the document asks for a token.
+   */
+  async document(
+    request: Request,
+    access: Access | undefined,
+    status: 200 | 401 = 200,
+  ): Promise<Response> {
+    if (!/\btext\/html\b/.test(request.headers.get("accept") ?? "")) {
+      return Response.json(PLACES, { status });
+    }
     const file = await this.#files.find("index.html");
     if (file === undefined) {
       return new Response("The page is not built. In a checkout, run: npm run build\n", {
@@ -54,7 +60,8 @@ export class Page {
         headers: { "content-type": "text/plain; charset=utf-8" },
       });
     }
-    return answer(request, withHint(file, this.#hint), {
+    const hint = access === undefined ? "" : accessHint(access);
+    return answer(request, withHint(file, hint), status, {
       "cache-control": "no-cache",
       "content-security-policy": POLICY,
       "referrer-policy": "no-referrer",
@@ -66,7 +73,7 @@ export class Page {
   async asset(request: Request): Promise<Response> {
     const file = await this.#files.find(new URL(request.url).pathname.slice(1));
     if (file === undefined) throw routeNotFound();
-    return answer(request, file, { "cache-control": FOR_GOOD, vary: "accept-encoding" });
+    return answer(request, file, 200, { "cache-control": FOR_GOOD, vary: "accept-encoding" });
   }
 }
 
@@ -88,10 +95,12 @@ function withHint(file: PageFile, hint: string): PageFile {
 function answer(
   request: Request,
   { type, plain, packed }: PageFile,
+  status: number,
   headers: Record<string, string>,
 ): Response {
   const encoding = packed && encodingFor(request.headers.get("accept-encoding") ?? "");
   return new Response(encoding === undefined ? plain : packed?.[encoding], {
+    status,
     headers: {
       ...headers,
       "content-type": type,

@@ -8,11 +8,12 @@ import { openBrowser } from "../../browser/open-browser.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { tokenForAddress } from "../../local-token.ts";
 import { readVersion } from "../../program.ts";
 import { withOwnStore, withServer } from "../../store.ts";
 import { copyInProcess } from "../../transfer/backup-process.ts";
 import { toCount } from "../../values.ts";
-import { serveUntilStopped } from "./serve.ts";
+import { localOptions, serveUntilStopped } from "./serve.ts";
 
 export const openPage: Command = defineCommand({
   name: "open",
@@ -43,7 +44,12 @@ export const openPage: Command = defineCommand({
     if (port > 65_535) throw usageError("--port is 65535 at most", "--port");
     const isQuiet = options["no-browser"] ?? false;
     const show = async (engine: RemoteEngine, url: string, started: boolean) =>
-      showPage(context, await pageAddress(engine, url, args.QUERY), started, isQuiet);
+      showPage(
+        context,
+        await withCode(url, await pageAddress(engine, url, args.QUERY)),
+        started,
+        isQuiet,
+      );
 
     if (isServer(context.address)) {
       const url = context.address.replace(/(?<!\/)\/+$/, "");
@@ -61,13 +67,14 @@ export const openPage: Command = defineCommand({
       const settings = {
         version: readVersion(),
         tenant: context.tenant,
+        local: localOptions(port),
         ...(context.address === MEMORY ? {} : { copyStore: copyInProcess(context.address) }),
       };
       const serving = {
         watch: options.watch ?? false,
         onError: (error: unknown) => context.terminal.note(toErrorLine(error)),
         onListening: async ({ url }: { readonly url: string }) => {
-          const engine = await connect(url);
+          const engine = await connectHere(connect, url);
           await show(engine, url, true);
           await engine.close();
         },
@@ -85,17 +92,28 @@ export const openPage: Command = defineCommand({
   },
 });
 
+type Connect = typeof import("../../../client/index.ts")["connect"];
+
+function connectHere(
+  connect: Connect,
+  url: string,
+  options: { readonly retries?: number; readonly timeoutMs?: number } = {},
+): Promise<RemoteEngine> {
+  const token = tokenForAddress(url);
+  return connect(url, token === undefined ? options : { ...options, token });
+}
+
 /** A running server of the same store on this machine, if any. */
 async function findServer(
   context: Context,
   port: number,
-  connect: (url: string, options: { retries: number; timeoutMs: number }) => Promise<RemoteEngine>,
+  connect: Connect,
 ): Promise<{ readonly engine: RemoteEngine; readonly url: string } | undefined> {
   const url = `http://127.0.0.1:${port}`;
   if (port === 0) return undefined;
   let engine: RemoteEngine | undefined;
   try {
-    engine = await connect(url, { retries: 0, timeoutMs: 2_000 });
+    engine = await connectHere(connect, url, { retries: 0, timeoutMs: 2_000 });
     const { address } = await engine.status();
     if (samePlace(address, context.address) && engine.tenant === context.tenant) {
       return { engine, url };
@@ -117,6 +135,19 @@ function samePlace(one: string, other: string): boolean {
     }
   };
   return place(one) === place(other);
+}
+
+/** `address` with a code for the page, where the system does not tell whose browser it is. */
+async function withCode(url: string, address: string): Promise<string> {
+  const token = tokenForAddress(url);
+  if (token === undefined) return address;
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${url}/local/code`, { method: "POST", headers });
+  // A server that is open to every user, or older, has no codes.
+  if (!response.ok) return address;
+  const { code } = (await response.json()) as { code: string };
+  const [page = "", place = ""] = address.split("#", 2);
+  return `${page}#code=${code}${place === "" ? "" : `&${place}`}`;
 }
 
 /** A single word may be a session; everything else is a search. */

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { dirname, join } from "node:path";
 import { hidePasswords } from "../../../api/address.ts";
 import { toWireSessionStatus } from "../../../api/gateway.ts";
 import type { Engine } from "../../../engine/engine.ts";
@@ -12,6 +13,7 @@ import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { ownConfig } from "../../gateway/own-config.ts";
+import { localTokenFile, ownToken } from "../../local-token.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine, readVersion } from "../../program.ts";
 import { withOwnStore } from "../../store.ts";
@@ -19,18 +21,25 @@ import { copyInProcess } from "../../transfer/backup-process.ts";
 import { given, toChoice, toCount } from "../../values.ts";
 import { fleetOptions } from "./fleet-options.ts";
 
+/** As the server's own default: it is loaded on demand. */
+const DEFAULT_PORT = 7423;
+
 const LOGS = ["all", "errors", "none"] as const;
 
 export const serve: Command = defineCommand({
   name: "serve",
   summary: "Serve REST, MCP and live events over the store.",
   details:
-    "A loopback address needs no token; any other address does: see token create. /docs lists the routes; /healthz, /readyz and /metrics are for operators. Expired sessions and records are deleted every minute. Stops gracefully on Ctrl-C or SIGTERM: requests in progress are completed. Creates the store, too, if there is none.",
+    "On a loopback address it serves the user who started it, without a token; other users of the machine, and callers at any other address, need one: see token create. /docs lists the routes; /healthz, /readyz and /metrics are for operators. Expired sessions and records are deleted every minute. Stops gracefully on Ctrl-C or SIGTERM: requests in progress are completed. Creates the store, too, if there is none.",
   options: {
     host: { type: "string", value: "ADDRESS", help: "Where to listen: 127.0.0.1 if left out." },
     port: { type: "string", value: "N", help: "7423 if left out; 0 takes any that is free." },
     watch: { type: "boolean", help: "Also ingest this machine's transcripts as they are written." },
     "require-token": { type: "boolean", help: "Callers on this machine need a token, too." },
+    "open-loopback": {
+      type: "boolean",
+      help: "Serve every user of this machine without a token: whoever can log in reads everything.",
+    },
     "allow-host": {
       type: "string",
       value: "NAMES",
@@ -82,6 +91,7 @@ export const serve: Command = defineCommand({
     const log = toChoice(options.log, LOGS, "--log") ?? "errors";
     const settings: ServerOptions = {
       ...given({ host, port, requireToken: options["require-token"] }),
+      ...(options["open-loopback"] ? {} : { local: localOptions(port) }),
       version: readVersion(),
       tenant: context.tenant,
       allowHosts: toList(options["allow-host"]),
@@ -100,7 +110,8 @@ export const serve: Command = defineCommand({
           onError: (error) => {
             if (log !== "none") context.terminal.note(toErrorLine(error));
           },
-          onListening: (server) => tellWhere(context, engine, server, watch),
+          onListening: (server) =>
+            tellWhere(context, engine, server, watch, options["open-loopback"] ?? false),
         }),
       follower ? "read" : "create",
       fleet,
@@ -172,11 +183,27 @@ export async function serveUntilStopped(
   return EXIT.ok;
 }
 
+/** The server's own user alone is served on loopback; the settings have no effect elsewhere. */
+export function localOptions(
+  port: number = DEFAULT_PORT,
+): Exclude<ServerOptions["local"], undefined> {
+  const file = localTokenFile();
+  const token = ownToken(file);
+  return port === 0 ? { token } : { token, socketPath: join(dirname(file), `serve-${port}.sock`) };
+}
+
+/** With a code that works once, where the system does not tell whose browser it is. */
+export function pageLink({ url, newCode }: Pick<RunningServer, "url" | "newCode">): string {
+  const code = newCode();
+  return code === undefined ? `${url}/` : `${url}/#code=${code}`;
+}
+
 async function tellWhere(
   context: Context,
   engine: Engine,
   server: RunningServer,
   watch: boolean,
+  isOpen: boolean,
 ): Promise<void> {
   const { terminal } = context;
   const db = hidePasswords(context.address);
@@ -185,7 +212,7 @@ async function tellWhere(
     return;
   }
   await terminal.print(`Backscroll ${readVersion()} listens at ${server.url}`);
-  await terminal.print(`${terminal.dim("Page ")}  ${server.url}/ (open it in a browser)`);
+  await terminal.print(`${terminal.dim("Page ")}  ${pageLink(server)} (open it in a browser)`);
   await terminal.print(`${terminal.dim("Store")}  ${db}`);
   await terminal.print(`${terminal.dim("REST ")}  ${server.url}/docs`);
   await terminal.print(`${terminal.dim("MCP  ")}  ${server.url}/mcp`);
@@ -193,6 +220,9 @@ async function tellWhere(
   // For an empty store, suggests the demo instead of a search.
   const example = held > 0 ? "search 'how did we fix the build'" : "demo";
   await terminal.print(`${terminal.dim("Try  ")}  ${commandLine(context, example)}`);
+  if (isOpen) {
+    terminal.note("Every user of this machine is served without a token (--open-loopback).");
+  }
   await terminal.print("Ctrl-C stops it.");
 }
 
