@@ -154,3 +154,38 @@ test.each(OF_EACH_KIND)("%s: the same on PostgreSQL", async (name) => {
   await using engine = await open(await createDatabase());
   await checkEdits(engine, name);
 });
+
+test.each(FIXTURES.filter((name) => name.endsWith(".jsonl") && !NAMELESS.test(name)))(
+  "%s: a word replaced by one of the same length, with lines appended, is noticed",
+  async (name) => {
+    const content = fixture(name);
+    const folder = createFolder();
+    await using engine = await open(":memory:");
+    const edited = world(engine, name, folder);
+    const lines = content.trimEnd().split("\n");
+    await edited.put(`${lines.slice(0, -1).join("\n")}\n`);
+    const [word = ""] = await wordsOf(edited, content);
+    const now = replaced(content, [word], "q".repeat(word.length));
+    await edited.put(now);
+    const fresh = await ingestFresh(name, folder, now, "q".repeat(word.length));
+    expect(await paths(edited)).toEqual(fresh.sessions);
+    expect(await edited.put(now), "again").toBe(0);
+  },
+);
+
+const CLAUDE = "claude-code/version-2.jsonl";
+
+test("messages appended here keep the leaf, and the edits are counted as off the path", async () => {
+  await using engine = await open(":memory:");
+  const edited = world(engine, CLAUDE, createFolder());
+  await edited.put(fixture(CLAUDE));
+  const [word = ""] = await wordsOf(edited, fixture(CLAUDE));
+  const { sessions } = await engine.listSessions({});
+  const session = await engine.getSession(sessions[0]?.id ?? "");
+  const own = await session.append({ role: "user", content: "ours" });
+  const before = await paths(edited);
+  expect(await edited.put(replaced(fixture(CLAUDE), [word], "quokka"))).toBeGreaterThan(0);
+  expect((await session.meta()).leaf).toBe(own.id);
+  expect(await paths(edited)).toEqual(before);
+  expect(await hits(edited, "quokka", "all")).toBe(1);
+});

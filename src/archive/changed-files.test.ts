@@ -103,7 +103,7 @@ const answer = (uuid: string, parent: string | null, output: number) =>
     usage: { input_tokens: 100, output_tokens: output },
   });
 
-test("a new entry in the middle of a rewritten file is stored", async () => {
+test("a new entry in the place of one that is gone takes its followers along", async () => {
   await using engine = await open(":memory:");
   const machine = createMachine();
   const path = `.claude/projects/p/${ID}.jsonl`;
@@ -111,12 +111,11 @@ test("a new entry in the middle of a rewritten file is stored", async () => {
   machine.put(path, asLines(ask("a", null, "A"), ask("b", "a", "B"), ...rest));
   await machine.run(engine, sources);
   machine.put(path, asLines(ask("a", null, "A"), ask("x", "a", "X is new"), ...rest));
-  expect((await machine.run(engine, sources)).totals.entries).toBe(1);
-  // It is a branch: the file's leaf is unchanged.
-  expect(await allSaid(engine)).toEqual([["A", "B", "C", "D"]]);
+  expect((await machine.run(engine, sources)).totals.entries).toBe(3);
+  expect(await allSaid(engine)).toEqual([["A", "X is new", "C", "D"]]);
   const [session] = (await engine.listSessions()).sessions;
   const branches = await (await engine.getSession(session?.id ?? "")).branches();
-  expect(branches.map(({ leaf }) => textOf(leaf.blocks)).toSorted()).toEqual(["D", "X is new"]);
+  expect(branches.map(({ leaf }) => textOf(leaf.blocks)).toSorted()).toEqual(["D", "D"]);
 });
 
 test.each([

@@ -9,7 +9,7 @@ export interface IngestedFile {
   /** The end of the last complete line, and the number of lines before it. */
   readonly offset: number;
   readonly lines: number;
-  /** Hash of the last bytes before `offset`; null if the file can only be read whole. */
+  /** Hash of bytes before `offset`; null if the file can only be read whole. */
   readonly tailHash: Uint8Array | null;
   /** The reader's resume state, as JSON text; null if it needs the whole file. */
   readonly state: string | null;

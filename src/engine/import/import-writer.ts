@@ -25,7 +25,7 @@ import {
 } from "./import-setting.ts";
 import type { ImportSubject } from "./import-subject.ts";
 import { ImportSummaries } from "./import-summaries.ts";
-import { noteStored, sizeOf, titleOf, withOwnUsage } from "./imported-entry.ts";
+import { noteStored, sizeOf, titleOf, usageBeyond, withOwnUsage } from "./imported-entry.ts";
 import { ImportedIds } from "./imported-id.ts";
 import { type Comparison, type Known, NO_COMPARISON, StoredVersions } from "./stored-versions.ts";
 
@@ -328,8 +328,10 @@ export class ImportWriter {
         const place = { id, createdAt: this.#createdAt, idOf, problems };
         // Fast path: most entries follow the previous one.
         const draft = draftImported(entry, parentId === leaf ? place : { ...place, parentId });
-        const supersedes = isVersion ? stored?.id : isInPlace ? taken?.id : undefined;
-        drafts.push(supersedes === undefined ? draft : { ...draft, usage: null, supersedes });
+        const old = isVersion ? stored : isInPlace ? taken : undefined;
+        const { usage } = draft;
+        const more = isVersion ? usageBeyond(entry, usage, stored?.usage ?? null) : null;
+        drafts.push(old === undefined ? draft : { ...draft, usage: more, supersedes: old.id });
         if (movesLeaf) this.#isContinued = isVersion && (this.#isContinued || !isOurs);
       }
       if (isNew && entry.kind === "session_info") {

@@ -4,6 +4,7 @@ import type { ImportedEntry } from "../../ingest/source.ts";
 import { lengthOfBlocks } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { MAX_TITLE_BYTES } from "../../model/limits.ts";
+import { combineUsage } from "../../model/usage.ts";
 import type { AnswerUsage } from "./answer-usage.ts";
 import { toText } from "./import-draft.ts";
 
@@ -20,6 +21,17 @@ export function withOwnUsage(entry: ImportedEntry, answers: AnswerUsage): Import
 
 export function noteStored(entry: ImportedEntry, stored: Usage | null, answers: AnswerUsage): void {
   if (entry.answer !== undefined) answers.found(entry.answer, entry.usage, stored);
+}
+
+/** The usage of a new version: what the stored ones do not count yet. Parts of an answer share it. */
+export function usageBeyond(
+  { answer }: ImportedEntry,
+  read: Usage | null,
+  stored: Usage | null,
+): Usage | null {
+  if (read === null || stored === null) return answer === undefined ? read : null;
+  const more = combineUsage(read, stored, (a, b) => Math.max(0, a - b));
+  return answer === undefined && Object.values(more).some((count) => count > 0) ? more : null;
 }
 
 /** Approximate bytes in memory. */

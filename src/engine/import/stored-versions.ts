@@ -9,6 +9,7 @@
 import { ProblemLog } from "../../ingest/problems.ts";
 import type { Block } from "../../model/block.ts";
 import { kindRules } from "../../model/entry.ts";
+import { combineUsage } from "../../model/usage.ts";
 import type { EntryPage } from "../../store/entry-query.ts";
 import type { EntryRecord, EntryUsage, NewEntry } from "../../store/records.ts";
 import { decodeContent } from "../../transcript/content.ts";
@@ -19,7 +20,7 @@ import type { Waiting } from "./import-setting.ts";
 import { sourcesIn } from "./imported-entry.ts";
 import type { ImportedIds } from "./imported-id.ts";
 
-/** The newest version of an entry, with the usage and the time of its first. */
+/** The newest version of an entry, with the time of its first and the usage of all. */
 export interface StoredVersion extends EntryUsage {
   readonly isFirst: boolean;
 }
@@ -169,7 +170,11 @@ export class StoredVersions {
       const next = new Map<string, string>();
       for (const found of await store.findUsage(tenant, [...asked.keys()])) {
         const first = asked.get(found.id) ?? found.id;
-        const { usage, createdAt } = known.get(first) ?? found;
+        const { usage: before, createdAt } = known.get(first) ?? { ...found, usage: null };
+        const usage =
+          before === null || found.usage === null
+            ? (before ?? found.usage)
+            : combineUsage(before, found.usage, (a, b) => a + b);
         known.set(first, { ...found, usage, createdAt, isFirst: found.id === first });
         // An edit that was made here is no version of the file.
         const { supersededBy: by } = found;
