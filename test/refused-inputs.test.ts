@@ -50,6 +50,7 @@ const OPTIONS_OF: Readonly<Record<string, readonly (keyof typeof INPUTS)[]>> = {
   reviewSessions: ["reviewSessions"],
   textOf: [],
   traceWork: ["traceWork"],
+  verifyBackup: ["copy"],
   // adapters
   agentsSession: ["agentsSession"],
   anthropicMemory: ["anthropicMemory"],

@@ -86,7 +86,7 @@ function wordOf(bytes: readonly number[]): string {
 }
 
 function ipv6Bytes(address: string): number[] {
-  const [head = "", tail] = address.replace(/%.*$/, "").split("::");
+  const [head = "", tail] = (address.split("%")[0] ?? "").split("::");
   const groups = (part: string) =>
     part === "" ? [] : part.split(":").map((g) => Number(`0x${g}`));
   const [before, after] = [groups(head), tail === undefined ? [] : groups(tail)];

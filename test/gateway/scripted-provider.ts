@@ -49,6 +49,8 @@ export function scriptedProvider(
     flush_failed: 0,
   };
   let tooLong = 0;
+  /** Requests that may be refused without being too long. */
+  let large = 0;
   let serial = 0;
   const chance = (share: number) => random() < share;
   const did = (what: Behaviour) => {
@@ -93,7 +95,9 @@ export function scriptedProvider(
         return fail(response, 503);
       }
       if (tokens > window) tooLong++;
-      if (tokens > window || chance(0.02)) return refuse(response, tokens);
+      // A context that cannot become smaller is not sent again, so its refusal would be final.
+      const isRefused = tokens > 1_000 && ++large % 40 === 10;
+      if (tokens > window || isRefused) return refuse(response, tokens);
       if (request.tools.includes("remember")) return flush(request, response);
       // Some providers count differently, and some report no usage.
       const input = Math.min(window, Math.ceil(tokens * (0.8 + random() * 0.5)));

@@ -8,7 +8,7 @@
 
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
-import { keepLearned, type LearnedWindow } from "./learned-window.ts";
+import { forgetLearned, keepLearned, type LearnedWindow } from "./learned-window.ts";
 
 /** With a quarter less each time, these reach a window of a fiftieth. */
 export const MAX_RECOVERIES = 14;
@@ -63,17 +63,26 @@ export async function untilItFits<Answer>(
   let budget = search.tokenBudget;
   let refused = Number.POSITIVE_INFINITY;
   let failure: unknown;
+  let isDoubtful = false;
   for (let attempt = 0; ; attempt++) {
     const asked = await ask(budget, refused);
     if (asked === undefined) throw failure;
     const { sentTokens } = asked;
     if ("answer" in asked) {
-      if (attempt === 0) return { answer: asked.answer, learned: undefined, attempts: 0 };
+      if (attempt === 0 || isDoubtful) {
+        return { answer: asked.answer, learned: undefined, attempts: attempt };
+      }
       const learned = { accepted: sentTokens, refused };
       await keepLearned(search.memory, search.model, learned);
       return { answer: asked.answer, learned, attempts: attempt };
     }
     ({ failure } = asked);
+    if (attempt === 0 && sentTokens <= (search.learned?.accepted ?? 0)) {
+      // The model took as much before: the window has changed, or the refusal is wrong. Forgotten, so
+      // that refusals which are wrong never add up; if it has changed, the next one teaches it.
+      isDoubtful = true;
+      await forgetLearned(search.memory, search.model);
+    }
     if (attempt === MAX_RECOVERIES) throw failure;
     refused = sentTokens;
     const good = attempt < 2 ? (search.learned?.accepted ?? 0) : 0;

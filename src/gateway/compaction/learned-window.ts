@@ -46,3 +46,7 @@ export async function keepLearned(
     .put({ ...place, value: { ...learned }, ttl: LEARNED_SECONDS })
     .catch(() => undefined);
 }
+
+export async function forgetLearned(memory: TenantEngine, model: string): Promise<void> {
+  await memory.records.delete(WINDOWS_NAMESPACE, model).catch(() => undefined);
+}
