@@ -49,6 +49,7 @@ export function scriptedProvider(
     flush_failed: 0,
   };
   let tooLong = 0;
+  let flushes = 0;
   /** Requests that may be refused without being too long. */
   let large = 0;
   let serial = 0;
@@ -69,7 +70,7 @@ export function scriptedProvider(
   };
 
   const flush = (request: ChatRequest, response: ServerResponse) => {
-    if (chance(0.3)) {
+    if (flushes++ % 3 === 0) {
       did("flush_failed");
       return fail(response, 400);
     }
