@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { readTranscript } from "../src/index.ts";
 import { JsonOutline } from "../src/ingest/json-outline.ts";
-import { SOURCES } from "../src/ingest/sources.ts";
+import { recogniseSource, SOURCES } from "../src/ingest/sources.ts";
 import { ROOT } from "./support/cli.ts";
 import { cpuMs } from "./support/cpu-time.ts";
 import { fixture } from "./support/transcripts.ts";
@@ -121,5 +121,50 @@ test("an outline keeps all names of a record, and is linear in hostile bytes", (
       cpuMs(() => void outlineOf(Buffer.from(`{"a":"${part.repeat(size)}`)));
     timeOf(100_000);
     expect(timeOf(1_600_000)).toBeLessThan(16 * 20 * Math.max(1, timeOf(100_000)));
+  }
+});
+
+/** Bytes that cost the most for their number: outside of strings, in small values, in escapes. */
+const DENSE: readonly string[] = [
+  "[",
+  '{"a":',
+  '"",',
+  '[""],',
+  "1,",
+  '{"a":{"b":[1,{"c":"d"}]},',
+  '\\"',
+  " ",
+  "\n",
+];
+
+test("an outline gives up on megabytes of dense bytes, and reads megabytes of ordinary text", () => {
+  const takenOf = (start: string, unit: string) => {
+    const outline = new JsonOutline(1);
+    const chunk = Buffer.from(unit.repeat(65_536 / unit.length));
+    outline.push(Buffer.from(start));
+    let taken = 0;
+    while (taken < 5_000_000 && outline.push(chunk)) taken += chunk.length;
+    return taken;
+  };
+  expect(takenOf('{"a":"', '\\"')).toBeLessThan(1_500_000);
+  for (const unit of DENSE) {
+    for (const start of ['{"a":[', "[", "{"]) {
+      expect([start, unit, takenOf(start, unit) < 1_500_000]).toEqual([start, unit, true]);
+    }
+  }
+  const sentence =
+    'She said \\"no\\", and told at some length how the second deployment had failed.\\n';
+  expect(takenOf('{"a":"', "word ")).toBeGreaterThan(5_000_000 - 65_536);
+  expect(takenOf('{"a":"', sentence)).toBeGreaterThan(3_000_000);
+});
+
+test("formats look at one head together: dense bytes cost milliseconds, whatever they are", () => {
+  for (const unit of [...DENSE, "é", "\0", "{}\n"]) {
+    for (const start of ['{"a":"', '{"a":[', "[", "{", ""]) {
+      const head = Buffer.from(start + unit.repeat(65_536)).subarray(0, 65_536);
+      const times = [1, 2, 3, 4].map(() => cpuMs(() => void recogniseSource(head, "/x/y.jsonl")));
+      // 5 ms, and twice as much for a slow machine; decoded and parsed for each format: 20 to 60.
+      expect([start, unit, Math.min(...times) < 10]).toEqual([start, unit, true]);
+    }
   }
 });

@@ -1,6 +1,8 @@
 import { globSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import { expect, test } from "vitest";
+import { KNOWN_KEY } from "../src/secrets/known-keys.ts";
+import { HAS_HINT, NAMED_RULES } from "../src/secrets/named-secrets.ts";
 import { cpuMs } from "./support/cpu-time.ts";
 import { hostileText, hostileTexts } from "./support/hostile-text.ts";
 import { patternsIn } from "./support/source-patterns.ts";
@@ -44,6 +46,15 @@ test("patterns of squared, cubic and exponential time are found", () => {
   const found = patternsIn("sample.ts", source);
   expect(found.map(({ line }) => line)).toEqual([2, 3, 4, 5]);
   expect(found.filter(({ pattern }) => slowText(pattern) === undefined)).toEqual([]);
+});
+
+test("the patterns of secrets, which are made of tables, take linear time too", () => {
+  const patterns = [KNOWN_KEY, ...NAMED_RULES.map(({ pattern }) => pattern), HAS_HINT];
+  const slow = patterns.flatMap((pattern) => {
+    const text = slowText(pattern);
+    return text === undefined ? [] : `${String(pattern).slice(0, 80)} on ${text}`;
+  });
+  expect(slow).toEqual([]);
 });
 
 /** A description of a text on which a pattern takes more than linear time. */

@@ -2,14 +2,21 @@
  * The beginning of a file of JSON, shortened: long strings are cut and long inner lists end early.
  *
  * A format is recognised by the names and short values of its first records, whatever stands
- * between them: a first line may hold megabytes before the fields that tell. Linear in the bytes,
- * at about a nanosecond each; what is kept is itself JSON, apart from its end.
+ * between them: a first line may hold megabytes before the fields that tell. What is kept is itself
+ * JSON, apart from its end.
+ *
+ * It takes milliseconds whatever the bytes: work is counted, and the outline ends where there has
+ * been too much. Long strings cost little, so what tells is found after many megabytes of text, but
+ * not after a megabyte of small values or of escaped quotes.
  */
 
 /** The most that is kept: the size of an ordinary head. */
 const MAX_KEPT = 64 * 1024;
-/** The most that is looked at, so that one odd file costs milliseconds. */
-const MAX_SEEN = 64 * 1024 * 1024;
+/** The most work, in bytes that are looked at one by one: 2 to 5 ns each. */
+const MAX_WORK = 600_000;
+/** The work of a native search, and of the bytes that it passes. */
+const SEARCH_WORK = 4;
+const BYTES_PER_WORK = 64;
 /** Bytes of a string that are kept. An escape may begin up to its six bytes before. */
 const KEPT_STRING = 256;
 const LAST_ESCAPE = KEPT_STRING - 6;
@@ -19,6 +26,7 @@ const KEPT_INNER = 2_048;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const NEWLINE = 0x0a;
+const BLANK = 0x20;
 const COMMA = 0x2c;
 const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
@@ -29,6 +37,11 @@ export class JsonOutline {
   readonly #kept = Buffer.allocUnsafe(MAX_KEPT);
   #length = 0;
   #seen = 0;
+  #work = 0;
+  /** The chunk with a character for each byte: a search in a string is five times as fast. */
+  #text: string | undefined;
+  /** Where the next line break of the chunk is. */
+  #nextLine = -1;
   #depth = 0;
   /** The depth from which elements may be left out: the fields of a record stay. */
   #inner = 2;
@@ -49,14 +62,15 @@ export class JsonOutline {
 
   /** Gives whether it needs the bytes after these. */
   push(chunk: Uint8Array): boolean {
-    for (let i = 0; i < chunk.length && !this.#isDone; ) {
+    this.#text = undefined;
+    this.#nextLine = -1;
+    for (let i = 0; i < chunk.length && !this.#isDone; this.#work++) {
       if (this.#inString) i = this.#readString(chunk, i);
       else if (this.#leaving > 0) i = this.#leave(chunk, i);
       else i = this.#readOther(chunk, i);
-      if (this.#length === MAX_KEPT) this.#isDone = true;
+      if (this.#length === MAX_KEPT || this.#work > MAX_WORK) this.#isDone = true;
     }
     this.#seen += chunk.length;
-    this.#isDone ||= this.#seen >= MAX_SEEN;
     return !this.#isDone;
   }
 
@@ -81,10 +95,11 @@ export class JsonOutline {
       this.#isEscaped = isBackslash;
       i++;
     }
+    this.#work += i - from;
     if (i === chunk.length) return i;
     this.#stringLength = KEPT_STRING;
     if (this.#isEscaped) i++;
-    const end = stringEnd(chunk, i);
+    const end = this.#stringEnd(chunk, i);
     this.#isEscaped = end > chunk.length;
     if (end >= chunk.length) return chunk.length;
     return this.#endString(chunk[end] as number, end);
@@ -108,14 +123,18 @@ export class JsonOutline {
   #leave(chunk: Uint8Array, from: number): number {
     let depth = this.#depth;
     let i = from;
-    for (; i < chunk.length; i++) {
+    const end = Math.min(chunk.length, from + MAX_WORK - this.#work);
+    while (i < end) {
       const byte = chunk[i] as number;
       if (byte === QUOTE) {
-        this.#inString = true;
-        i++;
-        break;
-      }
-      if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++;
+        // Most strings in a list are short, and end here.
+        i = shortStringEnd(chunk, i + 1);
+        this.#work += SEARCH_WORK;
+        if (chunk[i] !== QUOTE) {
+          this.#inString = true;
+          break;
+        }
+      } else if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth++;
       else if (byte === CLOSE_LIST || byte === CLOSE_OBJECT) {
         if (depth === this.#leaving) {
           this.#leaving = 0;
@@ -123,18 +142,48 @@ export class JsonOutline {
         }
         depth--;
       }
+      i++;
     }
     this.#depth = depth;
+    this.#work += i - from + 1;
+    return i;
+  }
+
+  #skipBlanks(chunk: Uint8Array, from: number): number {
+    const end = Math.min(chunk.length, from + MAX_WORK - this.#work);
+    let i = from + 1;
+    while (i < end && isBlank(chunk[i] as number, this.#depth)) i++;
+    this.#work += i - from;
+    return i;
+  }
+
+  /** Where a string ends, at its quote or at a line break; beyond the chunk if it does not. */
+  #stringEnd(chunk: Uint8Array, from: number): number {
+    let i = from;
+    this.#text ??= Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString("latin1");
+    while (i < chunk.length && this.#work <= MAX_WORK) {
+      if (this.#nextLine < i) this.#nextLine = indexOrEnd(this.#text, "\n", i);
+      const quote = indexOrEnd(this.#text, '"', i);
+      this.#work += SEARCH_WORK + Math.ceil((quote - i) / BYTES_PER_WORK);
+      if (this.#nextLine < quote) return this.#nextLine;
+      let at = quote;
+      while (at > i && chunk[at - 1] === BACKSLASH) at--;
+      const isEscaped = (quote - at) % 2 === 1;
+      this.#work += quote - at;
+      if (!isEscaped) return quote;
+      i = quote + 1;
+    }
     return i;
   }
 
   /** Reads one byte outside of strings; gives the next position. */
   #readOther(chunk: Uint8Array, i: number): number {
     const byte = chunk[i] as number;
+    // White space tells nothing; a line break inside of a document is white space.
+    if (isBlank(byte, this.#depth)) return this.#skipBlanks(chunk, i);
     switch (byte) {
       case NEWLINE:
-        // Inside of a document a line break is white space.
-        this.#isDone = this.#depth === 0 && this.#seen + i >= this.#atLeast;
+        this.#isDone = this.#seen + i >= this.#atLeast;
         break;
       case QUOTE:
         this.#inString = true;
@@ -159,38 +208,31 @@ export class JsonOutline {
   }
 }
 
+function isBlank(byte: number, depth: number): boolean {
+  return byte <= BLANK && (byte !== NEWLINE || depth > 0);
+}
+
 function isStringEnd(byte: number): boolean {
   return byte === QUOTE || byte === NEWLINE;
 }
 
-/** Where a string ends, at its quote or at a line break; beyond the chunk if it does not. */
-function stringEnd(chunk: Uint8Array, from: number): number {
+/** Where a string ends, or stops being short: before an escape, a line break or many bytes. */
+function shortStringEnd(chunk: Uint8Array, from: number): number {
+  const end = Math.min(chunk.length, from + SHORT_STRING);
   let i = from;
-  while (i < chunk.length) {
-    // Where escapes are dense, looking at each byte is faster than a native search.
-    for (const near = i + NEAR; i < near && i < chunk.length; i++) {
-      const byte = chunk[i] as number;
-      if (byte === QUOTE || byte === NEWLINE) return i;
-      if (byte === BACKSLASH) i++;
-    }
-    if (i >= chunk.length) break;
-    const quote = chunk.indexOf(QUOTE, i);
-    const end = quote < 0 ? chunk.length : quote;
-    const line = chunk.subarray(i, end).indexOf(NEWLINE);
-    if (line >= 0) return i + line;
-    if (!endsEscaped(chunk, i, end)) return end;
-    i = end + 1;
+  while (i < end) {
+    const byte = chunk[i] as number;
+    if (byte === QUOTE || byte === BACKSLASH || byte === NEWLINE) break;
+    i++;
   }
   return i;
 }
 
-const NEAR = 64;
+const SHORT_STRING = 64;
 
-/** Whether an odd number of backslashes stands before `end`. */
-function endsEscaped(chunk: Uint8Array, start: number, end: number): boolean {
-  let at = end;
-  while (at > start && chunk[at - 1] === BACKSLASH) at--;
-  return (end - at) % 2 === 1;
+function indexOrEnd(text: string, char: string, from: number): number {
+  const at = text.indexOf(char, from);
+  return at < 0 ? text.length : at;
 }
 
 /** Whether bytes begin with an object or a list. */

@@ -143,16 +143,3 @@ export function nestsDeeper(value: unknown, levels: number): boolean {
   }
   return false;
 }
-
-/** The first line of a file's head as an object, if complete. */
-export function firstRecord(head: Uint8Array): Record<string, unknown> | undefined {
-  const text = new TextDecoder("utf-8").decode(head).trimStart();
-  const end = text.indexOf("\n");
-  try {
-    const value: unknown = JSON.parse(end < 0 ? text : text.slice(0, end));
-    return isPlainObject(value) ? value : undefined;
-  } catch {
-    // Another form, or truncated: the caller checks the text itself.
-    return undefined;
-  }
-}

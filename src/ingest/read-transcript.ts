@@ -90,7 +90,7 @@ function remember(chunks: AsyncGenerator<Uint8Array>, read: Uint8Array[]): Start
         const next = await chunks.next();
         if (next.done) return;
         // Copy: the file reader reuses its buffer.
-        read.push(Uint8Array.from(next.value));
+        read.push(new Uint8Array(next.value));
       }
       yield read[i] as Uint8Array;
     }

@@ -96,6 +96,8 @@ export function recogniseSource(
   sources: readonly TranscriptSource[] = SOURCES,
   first?: TranscriptSource,
 ): TranscriptSource | undefined {
-  if (first?.recognise(head, path)) return first;
-  return sources.find((source) => source !== first && source.recognise(head, path));
+  // A view of its own: what is made of a head is kept for it, and the file reader reuses the bytes.
+  const view = head.subarray();
+  if (first?.recognise(view, path)) return first;
+  return sources.find((source) => source !== first && source.recognise(view, path));
 }

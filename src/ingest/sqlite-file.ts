@@ -97,10 +97,12 @@ export function textOfRow(
 /** How long to wait for a writer; the next reading comes soon. */
 const BUSY_MS = 1000;
 
+const MAGIC = "SQLite format 3\0";
+
 /** Whether a file that begins with `head` is a SQLite database, and its readable text. */
 export function databaseText(head: Uint8Array): string | undefined {
-  const text = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString("latin1");
-  return text.startsWith("SQLite format 3\0") ? text : undefined;
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength);
+  return bytes.toString("latin1", 0, MAGIC.length) === MAGIC ? bytes.toString("latin1") : undefined;
 }
 
 /**

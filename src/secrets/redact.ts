@@ -2,11 +2,22 @@
  * Masks secrets in text. The index never sees them, and surfaces mask them; the log keeps the
  * original.
  *
- * Every pattern begins with a literal and never backtracks, so the time is linear. Code then
- * validates the match.
+ * Rules are tables: keys that are known by their shape (`known-keys.ts`), and secrets that are known
+ * by what stands before them (`named-secrets.ts`). Their patterns take linear time, and code
+ * then judges what they found.
  */
 
 import { CARD_NUMBER, isCardNumber } from "./card-number.ts";
+import { KNOWN_KEY } from "./known-keys.ts";
+import {
+  type Evidence,
+  evidenceOf,
+  HAS_HINT,
+  HAS_NAME,
+  NAMED_RULES,
+  NO_SECRET,
+  SHORT_NAME,
+} from "./named-secrets.ts";
 
 export const REDACTED = "[redacted]";
 
@@ -26,29 +37,50 @@ export function redact(text: string): Redaction {
 
   // Each kind is searched only if a cheaper test passes.
   let masked = text;
-  if (text.includes("PRIVATE KEY")) masked = withoutPrivateKeys(masked, mask);
-  const hasDigit = HAS_DIGIT.test(text);
-  if (hasDigit || WITHOUT_DIGITS.test(text)) {
-    masked = masked.replace(KNOWN_KEY, (key) => (looksLikeKey(key) ? mask() : key));
+  if (text.includes("PRIVATE KEY") || text.includes("Private-Lines")) {
+    masked = withoutPrivateKeys(masked, mask);
   }
+  const hasDigit = HAS_DIGIT.test(text);
+  if (hasDigit || WITHOUT_DIGITS.test(text)) masked = withoutKnownKeys(masked, mask);
   if (hasDigit) {
     masked = masked.replace(CARD_NUMBER, (found) => (isCardNumber(found) ? mask() : found));
   }
-  if (text.includes("://") && text.includes("@")) {
-    masked = masked.replace(URL_PASSWORD, (found, before: string, password: string) =>
-      password === REDACTED ? found : `${mask(before)}@`,
-    );
-  }
-  if (mayNameCredential(text, hasDigit)) {
-    masked = masked
-      .replace(CREDENTIALS, (found, before: string, header: string | undefined, value: string) =>
-        header !== undefined || isLongWithDigit(value, 16) ? mask(before) : found,
-      )
-      .replace(ASSIGNMENT, (found, before: string, name: string, quote: string, value: string) =>
-        isSecretValue(name, quote, value) ? mask(before) : found,
-      );
+  const hasHint = HAS_HINT.test(masked);
+  for (const { pattern, evidence, hints } of NAMED_RULES) {
+    if (hints.length > 0 && !hasHint) continue;
+    const isLikely =
+      hints.length === 0 ? HAS_NAME.test(masked) : hints.some((hint) => masked.includes(hint));
+    if (!isLikely) continue;
+    masked = masked.replace(pattern, (found, ...rest) => {
+      const groups = rest.at(-1) as NamedGroups;
+      const [offset, whole] = rest.slice(-3, -1) as [number, string];
+      const { before = "", quote = "" } = groups;
+      const value = groups.quoted ?? groups.bare ?? "";
+      const name = groups.name ?? "";
+      const place = { name, quote, value, whole, start: offset, end: offset + found.length };
+      if (!isSecret(place, evidence ?? evidenceOf(name))) return found;
+      return mask(before + quote) + found.slice(before.length + quote.length + value.length);
+    });
   }
   return { text: masked, count };
+}
+
+interface NamedGroups {
+  readonly before?: string;
+  readonly name?: string;
+  readonly quote?: string;
+  readonly quoted?: string;
+  readonly bare?: string;
+}
+
+interface Place {
+  readonly name: string;
+  readonly quote: string;
+  readonly value: string;
+  /** The text, and where the match starts and ends in it. */
+  readonly whole: string;
+  readonly start: number;
+  readonly end: number;
 }
 
 /** `value` redacted, or replaced as a whole if `name` marks a secret: `password`. */
@@ -60,65 +92,126 @@ export function redactNamed(name: string, value: string): string {
 
 const HAS_DIGIT = /\d/;
 
-function isLongWithDigit(value: string, length: number): boolean {
-  return value.length >= length && HAS_DIGIT.test(value);
-}
-
-function mayNameCredential(text: string, hasDigit: boolean): boolean {
-  // Fast path: most text has no assignment. A bare token has a digit.
-  if (text.includes(":") || text.includes("=")) return NAMED_CREDENTIAL.test(text);
-  return hasDigit && SCHEME.test(text);
-}
-
-const SCHEME = /b(?:earer|asic)\s/i;
-
-/** The ends of the names below with an assignment; or a scheme. */
-const NAMED_CREDENTIAL = /(?:key|ret|ord|swd|ase|pwd|ken)["']?\s{0,3}[:=]|(?:bearer|basic)\s/i;
-
 /** Keys that may have only letters. */
-const WITHOUT_DIGITS = /AKIA|hf_|SG\./;
+const WITHOUT_DIGITS = /AKIA|hf_|SG\.|eyJ/;
 
-/** Keys with a known prefix: at the start of a word, or after a JSON escape such as `\n`. */
-const KNOWN_KEY =
-  /(?:\b|(?<=\\[bfnrt]))(?:sk-[\w-]+|bs[ks]_[\w-]+|[spr]k_(?:live|test)_\w+|whsec_\w+|gh[pousr]_\w+|github_pat_\w+|glpat-[\w-]+|(?:AKIA|ASIA)[A-Z0-9]+|AIza[\w-]+|xox[a-z]-[\w-]+|xapp-[\w-]+|npm_\w+|hf_\w+|SG\.[\w.-]+|do[opr]_v1_\w+|ya29\.[\w.-]+|eyJ[\w-]+(?:\.[\w-]+)*)/g;
+/** Characters of keys, which are in long runs of them: looking for those first is much faster. */
+const IN_KEY = new Uint8Array(128);
+for (const char of "-_.:~/+=") IN_KEY[char.charCodeAt(0)] = 1;
+for (let code = 0; code < 128; code++) {
+  if (/[A-Za-z0-9]/.test(String.fromCharCode(code))) IN_KEY[code] = 1;
+}
+/** No known key is shorter. */
+const LEAST_KEY = 18;
 
-/** Long enough, and not a word with the same prefix (`sk-learn`, `npm_config_registry`). */
-function looksLikeKey(key: string): boolean {
-  if (key.startsWith("eyJ")) return key.length >= 30 && key.includes(".");
-  if (/^A[KS]IA/.test(key)) return key.length === 20;
-  // Random letters, mostly without a digit.
-  if (key.startsWith("hf_")) return /^hf_(?=\w*[A-Z\d])[a-zA-Z\d]{30,}$/.test(key);
-  if (SENDGRID_KEY.test(key)) return true;
-  if (/^do[opr]_v1_/.test(key)) return /_[a-f\d]{32,}$/.test(key);
-  return isLongWithDigit(key, 20);
+function withoutKnownKeys(text: string, mask: () => string): string {
+  let made = "";
+  let from = 0;
+  let run = 0;
+  for (let i = 0; i <= text.length; i++) {
+    const code = i < text.length ? text.charCodeAt(i) : 0;
+    if (code < 128 && IN_KEY[code] === 1) continue;
+    if (i - run >= LEAST_KEY) {
+      // With what may precede a key: an escape such as `\n`.
+      const start = Math.max(from, run - 1);
+      const found = text.slice(start, i);
+      const masked = maskKeys(found, mask);
+      if (masked !== found) {
+        made += text.slice(from, start) + masked;
+        from = i;
+      }
+    }
+    run = i + 1;
+  }
+  return from === 0 ? text : made + text.slice(from);
 }
 
-/** An id and a secret. */
-const SENDGRID_KEY = /^SG\.[\w-]{16,}\.[\w-]{32,}$/;
-
-/** `postgres://user:password@host`: only the password is masked. */
-const URL_PASSWORD = /(:\/\/[^\s:/@?#"'<>]{0,256}:)([^\s@/"'<>]{1,512})@/g;
-
-/** `Authorization: Bearer …`, and a bare bearer token. */
-const CREDENTIALS =
-  /((authorization["']?\s{0,3}[:=]\s{0,3}["']?)?(?:\b|(?<=\\[bfnrt]))(?:bearer|basic)\s{1,3})([\w.~+/=-]{8,})/gi;
-
-/** `DB_PASSWORD=…`, `"apiKey": "…"`, `API key: …`, `token: …`. */
-const ASSIGNMENT =
-  /((api[\s_-]?key|access[\s_-]?key|private[\s_-]?key|secret[\s_-]?key|secret|passwd|password|passphrase|pwd|token)["']?\s{0,3}(?::=|=>|[:=])\s{0,3}(["'`]?))([^\s"'`,;<>(){}[\]$][^\s"'`,;<>(){}[\]]*)/gi;
-
-/** Not a type, a placeholder or an expression, as in source code. */
-function isSecretValue(name: string, quote: string, value: string): boolean {
-  if (NO_SECRET.test(value)) return false;
-  if (/^p/i.test(name) && !/^private/i.test(name)) return value.length >= 4;
-  return value.length >= 8 && (quote !== "" || HAS_DIGIT.test(value));
+function maskKeys(text: string, mask: () => string): string {
+  return text.replace(KNOWN_KEY, (key, ...rest) => {
+    const { digit } = rest.at(-1) as { digit?: string };
+    return isKnownKey(key, digit !== undefined) ? mask() : key;
+  });
 }
 
-const NO_SECRET =
-  /^(?:string|number|boolean|bool|str|int|any|null|none|nil|undefined|unknown|true|false|optional|required|field|text|hidden|process\..*|os\..*|env\..*|this\..*|self\..*|\*+|x+|\.+)[.?!]?$/i;
+/** Random, and not a word with the same prefix (`sk-learn`, `npm_config_registry`). */
+function isKnownKey(key: string, needsDigit: boolean): boolean {
+  if (key.startsWith("hf_")) return /[A-Z\d]/.test(key);
+  if (/^A[KSB3C][IT][A-Z0-9]/.test(key)) return key.length === 20;
+  return !needsDigit || HAS_DIGIT.test(key);
+}
 
-const BEGIN_KEY = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
-const END_KEY = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----/;
+function isSecret({ name, quote, value, whole, start, end }: Place, evidence: Evidence): boolean {
+  if (value.startsWith("[redacted")) return false;
+  if (NO_SECRET.test(value)) return evidence === "any" && PASSWORD_HASH.test(value);
+  if (evidence === "any") return true;
+  if (SHORT_NAME.test(name) && !isOwnWord(whole, start, name)) return false;
+  // `PASS: TestName` is a result, `DB_PASS: …` is not.
+  if (
+    quote === "" &&
+    SHORT_NAME.test(name) &&
+    /:\s*$/.test(whole.slice(start, end - value.length)) &&
+    !/[_-]/.test(whole[start - 1] ?? "")
+  )
+    return false;
+  const next = whole[end] ?? "";
+  // A call, an index or a member: code that yields a secret.
+  if (quote === "" && (next === "(" || next === "[" || next === "{")) return false;
+  if (quote === "" && /^[a-z_]\w*(?:\.\w+)+$/i.test(value) && !/\d/.test(value)) return false;
+  if (evidence === "key")
+    return isRandom(value) && !NO_SECRET_KEY.test(whole.slice(Math.max(0, start - 12), start));
+  if (evidence === "token")
+    return (
+      value.length >= 8 &&
+      (quote !== "" ? !isWords(value) : HAS_DIGIT.test(value)) &&
+      !/^\d+$/.test(value)
+    );
+  if (value.length < 4) return false;
+  if (quote !== "" || !/^[a-z]+$/i.test(value)) return true;
+  // A bare word: in a file of settings, not in code or prose.
+  const isTight = /[=]$/.test(whole.slice(0, end - value.length).slice(-1));
+  return (
+    isTight ||
+    (whole[end - value.length - 1] === " " && /[\s\n]|^$/.test(next) && isLineStart(whole, start))
+  );
+}
+
+/** A placeholder begins with a dollar sign too. */
+const PASSWORD_HASH = /^\$[\w-]{1,16}\$/;
+
+/** Whether a short name is a word, or the last word of an identifier: `DB_PASS`, `dbPass`. */
+function isOwnWord(text: string, start: number, name: string): boolean {
+  const before = text[start - 1] ?? "";
+  if (!/[A-Za-z]/.test(before)) return true;
+  return /[a-z]/.test(before) && /^[A-Z]/.test(name);
+}
+
+/** Whether only an indent, `- ` or `export` and an identifier precede. */
+function isLineStart(text: string, start: number): boolean {
+  const line = text.slice(Math.max(text.lastIndexOf("\n", start - 1) + 1, start - 64), start);
+  return /^\s{0,32}(?:- |export )?[\w.-]{0,40}["']?$/.test(line);
+}
+
+/** A name of several words in one case, as of a test or a setting: `my-test-token`. */
+function isWords(value: string): boolean {
+  return /^[a-z]+(?:[-_. ][a-z]+)+$/i.test(value) || (/^[a-z]+$/.test(value) && value.length < 10);
+}
+
+/** Letters and digits without a separator of words, with many different characters. */
+function isRandom(given: string): boolean {
+  const value = given.replace(/^base64:/, "");
+  if (value.length < 16 || !HAS_DIGIT.test(value) || !/[A-Za-z]/.test(value)) return false;
+  return (
+    /^[\w+/=%-]+$/.test(value) && !/[a-z]{6}[-_][a-z]{3}/i.test(value) && new Set(value).size >= 8
+  );
+}
+
+/** Keys that are no secrets: of a cache, a table, a pair that is published. */
+const NO_SECRET_KEY =
+  /(?:cache|public|primary|foreign|sort|partition|react|row|item|object|s3|dedupe|idempotency|cursor|index|storage|host|publishable)[\s_-]?$/i;
+
+const BEGIN_KEY =
+  /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: \d{1,4}(?=\r?\n|\\n)/;
+const END_KEY = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|(?=Private-MAC:)/;
 /** Characters of a key whose end is missing, JSON's `\n` included. */
 const KEY_BODY = /^[\w+/=\s\\:,-]*/;
 

@@ -47,3 +47,47 @@ test("a large body that /mcp refuses is charged to its tenant", async () => {
   expect(charged).toEqual([75]);
   await mcp.close();
 });
+
+test("recognising the format of an import is charged to its tenant, and its bytes are", async () => {
+  await using engine = await open(":memory:", { inThread: true });
+  let charged = 0;
+  class CountedShare extends WorkShare {
+    override charge(tenant: string, ms: number): void {
+      // Pieces of work are measured; fixed charges are exact.
+      if (tenant === "acme") charged += ms;
+      super.charge(tenant, ms);
+    }
+    override run<Result>(_tenant: string, work: () => Result): Promise<Result> {
+      return Promise.resolve(work());
+    }
+  }
+  const app = createApp({
+    engine,
+    version: "0",
+    log: () => undefined,
+    share: new CountedShare(WORK_SHARE),
+    stopping: new AbortController().signal,
+    admission: {
+      anonymous: {
+        tenant: "acme",
+        scope: "write",
+        actor: null,
+        actAs: "any",
+        operator: false,
+        tokenId: null,
+      },
+      hosts: undefined,
+      origins: new Set(),
+      authenticate: async () => undefined,
+    },
+  });
+  const cost = async (query: string, body: string) => {
+    charged = 0;
+    await app.request(`/v1/import${query}`, { method: "POST", body }, {});
+    return charged;
+  };
+  const blanks = " ".repeat(65_536);
+  // A millisecond for 64 KiB.
+  expect(await cost("", blanks)).toBe(5 + 1);
+  expect(await cost("?source=codex", blanks)).toBe(1);
+});

@@ -9,6 +9,7 @@ import type { Block } from "../../model/block.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
+import { textOfHead } from "../head.ts";
 import { KEPT_IDS } from "../kept-counts.ts";
 import type { Line } from "../lines.ts";
 import { LongText } from "../long/long-text.ts";
@@ -30,7 +31,7 @@ export const AIDER: TranscriptSource = {
   },
 
   recognise(head) {
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     return /^\s*# aider chat started at /.test(text);
   },
 

@@ -7,6 +7,7 @@ import { isPlainObject } from "../../model/json.ts";
 import { readDocument } from "../document/json-document.ts";
 import { KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, nameOf, objectField, otherFields, textField, timeField } from "../fields.ts";
+import { textOfHead } from "../head.ts";
 import { fileName } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
@@ -16,7 +17,7 @@ export const ATIF: TranscriptSource = {
   name: FORMAT,
 
   recognise(head) {
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     return /^\s*\{/.test(text) && /"schema_version"\s*:\s*"ATIF-v/.test(text);
   },
 

@@ -3,6 +3,7 @@
 import { isPlainObject } from "../../model/json.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
+import { textOfHead } from "../head.ts";
 import { readElements } from "../json-elements.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedSession, TranscriptSource } from "../source.ts";
@@ -16,7 +17,7 @@ export const CHATGPT: TranscriptSource = {
   name: FORMAT,
 
   recognise(head) {
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     return (
       /^\s*(?:\[\s*)?\{/.test(text) &&
       /"mapping"\s*:\s*\{/.test(text) &&

@@ -9,6 +9,7 @@ import { isPlainObject } from "../../model/json.ts";
 import { toContentBlocks } from "../anthropic-content.ts";
 import { type EntryDraft, KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { textOfHead } from "../head.ts";
 import { readElements } from "../json-elements.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
@@ -22,7 +23,7 @@ export const CLAUDE_AI: TranscriptSource = {
   name: FORMAT,
 
   recognise(head) {
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     return (
       /^\s*(?:\[\s*)?\{/.test(text) &&
       /"chat_messages"\s*:\s*\[/.test(text) &&

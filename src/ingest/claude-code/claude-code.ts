@@ -10,6 +10,7 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { batched, splitAhead } from "../batches.ts";
 import type { Fields } from "../fields.ts";
+import { recordsOfHead, textOfHead } from "../head.ts";
 import { type JsonRecord, type LineRules, readRecordBatches } from "../jsonl.ts";
 import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
@@ -55,7 +56,7 @@ export const CLAUDE_CODE: TranscriptSource = {
   },
 
   recognise(head, path) {
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     if (text.trim() === "") {
       return /[/\\]projects[/\\][^/\\]+[/\\]/.test(path) && path.endsWith(".jsonl");
     }
@@ -63,9 +64,7 @@ export const CLAUDE_CODE: TranscriptSource = {
     const isUnmistakable = !text.includes('"parts"');
     let isJson = false;
     let isOurs = false;
-    for (const line of text.split("\n", LOOKED_AT)) {
-      const record = tryParse(line);
-      if (!isPlainObject(record)) continue;
+    for (const record of recordsOfHead(head)) {
       if (hasParts(record)) return false;
       isJson = true;
       isOurs ||= isClaudeLine(record);
@@ -120,9 +119,6 @@ export const CLAUDE_CODE: TranscriptSource = {
   },
 };
 
-/** A damaged or empty first line does not hide the format. */
-const LOOKED_AT = 20;
-
 /** Snapshots of files, of which a session may have thousands, begin with their type. */
 const SNAPSHOT = '{"type":"file-history-snapshot","messageId":';
 const SNAPSHOT_RECORD = { type: "file-history-snapshot" };
@@ -158,15 +154,6 @@ function isClaudeLine(record: Fields): boolean {
   if (typeof type !== "string") return false;
   if (Object.hasOwn(TYPES, type)) return record[TYPES[type] ?? ""] !== undefined;
   return typeof record["sessionId"] === "string" && record["payload"] === undefined;
-}
-
-function tryParse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    // Damaged: try the next line.
-    return undefined;
-  }
 }
 
 /** Quotes a word for a shell. */

@@ -10,7 +10,8 @@ import { sha256, toHex } from "../../transcript/hash.ts";
 import { readDocument } from "../document/json-document.ts";
 import { lookAhead } from "../document/look-ahead.ts";
 import type { Fields } from "../fields.ts";
-import { firstRecord, readRecords } from "../jsonl.ts";
+import { firstRecord, textOfHead } from "../head.ts";
+import { readRecords } from "../jsonl.ts";
 import type { Line } from "../lines.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
@@ -25,7 +26,7 @@ export const CLAW_CODE: TranscriptSource = {
     const first = firstRecord(head);
     if (first !== undefined && typeof first["type"] === "string") return isRecord(first);
     if (first !== undefined) return Array.isArray(first["messages"]) && "version" in first;
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     // Codex has a header of the same name, with a payload.
     if (/^\s*\{[^\n]{0,200}"type"\s*:\s*"session_meta"/.test(text)) {
       return !/^[^\n]{0,400}"payload"\s*:/.test(text);

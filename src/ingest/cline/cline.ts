@@ -7,6 +7,7 @@ import { isPlainObject } from "../../model/json.ts";
 import { readDocument } from "../document/json-document.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { textOfHead } from "../head.ts";
 import { parseJson } from "../json-file.ts";
 import { applicationFolder, fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
@@ -76,7 +77,7 @@ function isTask(path: string): boolean {
 
 /** Many programs write a list of messages: the file's name decides, or Cline's own tags. */
 function isHistory(head: Uint8Array, path: string): boolean {
-  const text = new TextDecoder("utf-8").decode(head);
+  const text = textOfHead(head);
   const isList = /^\s*(\{[^[]{0,500}"messages"\s*:\s*)?\[\s*(\{|\])/.test(text);
   const name = plainName(path);
   if (name === HISTORY) return /^\s*\[/.test(text);

@@ -7,6 +7,7 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { batched, splitAhead } from "../batches.ts";
 import type { Fields } from "../fields.ts";
+import { recordsOfHead, textOfHead } from "../head.ts";
 import { readRecordBatches } from "../jsonl.ts";
 import { LineCounter } from "../line-counter.ts";
 import { ProblemLog } from "../problems.ts";
@@ -44,13 +45,10 @@ export const CODEX: TranscriptSource = {
   },
 
   recognise(head, path) {
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     if (text.trim() === "") return /(^|[/\\])rollout-[^/\\]*\.jsonl(\.zst)?$/.test(path);
     if (isRolloutDocument(text, path)) return true;
-    for (const line of text.split("\n", LOOKED_AT)) {
-      const record = tryParse(line);
-      if (isPlainObject(record)) return isCodexLine(record);
-    }
+    for (const record of recordsOfHead(head)) return isCodexLine(record);
     // The header holds the agent's instructions, so it may exceed the head.
     return /^\s*\{\s*"timestamp"\s*:\s*"[^"]*"\s*,[^{}]*"type"\s*:\s*"session_meta"/.test(text);
   },
@@ -103,9 +101,6 @@ export const CODEX: TranscriptSource = {
   },
 };
 
-/** A damaged or empty first line does not hide the format. */
-const LOOKED_AT = 20;
-
 const TYPES: readonly unknown[] = [
   "session_meta",
   "response_item",
@@ -122,13 +117,4 @@ function isCodexLine(record: Fields): boolean {
   // The bare header of old files.
   const isDated = typeof record["id"] === "string" && typeof record["timestamp"] === "string";
   return isDated && (record["instructions"] !== undefined || record["git"] !== undefined);
-}
-
-function tryParse(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    // Damaged: try the next line.
-    return undefined;
-  }
 }

@@ -11,6 +11,7 @@ import { sha256, toHex } from "../../transcript/hash.ts";
 import { type JsonDocument, readDocument } from "../document/json-document.ts";
 import { KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { textOfHead } from "../head.ts";
 import { parseJson } from "../json-file.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
@@ -35,7 +36,7 @@ export const CONTINUE: TranscriptSource = {
   },
 
   recognise(head) {
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     if (!/^\s*\{/.test(text) || !/"history"\s*:\s*\[/.test(text)) return false;
     if (/"workspaceDirectory"\s*:/.test(text)) return true;
     return /"message"\s*:\s*\{/.test(text) && /"(contextItems|editorState)"\s*:/.test(text);

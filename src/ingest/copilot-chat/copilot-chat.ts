@@ -7,6 +7,7 @@ import { isPlainObject } from "../../model/json.ts";
 import { readDocument } from "../document/json-document.ts";
 import { KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { textOfHead } from "../head.ts";
 import { parseJson } from "../json-file.ts";
 import type { Line } from "../lines.ts";
 import { applicationFolder, fileName, joinPath } from "../machine-paths.ts";
@@ -37,7 +38,7 @@ export const COPILOT_CHAT: TranscriptSource = {
   },
 
   recognise(head, path) {
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     if (!/^\s*\{/.test(text)) return false;
     const isNamed = /"(requesterUsername|responderUsername|creationDate|sessionId)"\s*:/.test(text);
     if (/^\s*\{\s*"kind"\s*:\s*0\s*,\s*"v"\s*:\s*\{/.test(text)) return isNamed;

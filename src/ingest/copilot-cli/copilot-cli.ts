@@ -8,7 +8,8 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
-import { firstRecord, readRecords } from "../jsonl.ts";
+import { firstRecord, textOfHead } from "../head.ts";
+import { readRecords } from "../jsonl.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
@@ -37,7 +38,7 @@ export const COPILOT_CLI: TranscriptSource = {
   recognise(head) {
     const first = firstRecord(head);
     if (first !== undefined) return isEvent(first);
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     return /^\s*\{[^\n]{0,200}"type"\s*:\s*"(session\.(start|resume)|user\.message)"/.test(text);
   },
 

@@ -9,8 +9,9 @@ import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json
 import { RecentMap } from "../../model/recent-map.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { firstRecord } from "../head.ts";
 import { parseJson } from "../json-file.ts";
-import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
+import { type JsonRecord, readRecords } from "../jsonl.ts";
 import { KEPT_CALLS } from "../kept-counts.ts";
 import { cutRecord } from "../long/cut-values.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";

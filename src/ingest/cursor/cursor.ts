@@ -8,7 +8,8 @@ import { RecentMap } from "../../model/recent-map.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, nameOf, otherFields } from "../fields.ts";
-import { firstRecord, readRecords } from "../jsonl.ts";
+import { firstRecord, textOfHead } from "../head.ts";
+import { readRecords } from "../jsonl.ts";
 import { KEPT_CALLS } from "../kept-counts.ts";
 import { applicationFolder, fileName, folderName, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
@@ -42,7 +43,7 @@ export const CURSOR: TranscriptSource = {
   recognise(head, path) {
     const first = firstRecord(head);
     if (first !== undefined) return isMessage(first);
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     if (/^\s*\{"role":"(user|assistant)","message":\{"content":/.test(text)) return true;
     const isText = /^\s*(user|assistant):[ \t]*\r?\n/.test(text);
     return isText && (path.endsWith(".txt") || /<user_query>|^\[Tool call\] /m.test(text));

@@ -6,8 +6,9 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { firstRecord } from "../head.ts";
 import { parseJson } from "../json-file.ts";
-import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
+import { type JsonRecord, readRecords } from "../jsonl.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";

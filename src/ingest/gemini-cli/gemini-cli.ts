@@ -11,7 +11,8 @@ import { readDocument } from "../document/json-document.ts";
 import { lookAhead } from "../document/look-ahead.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
-import { firstRecord, readRecords } from "../jsonl.ts";
+import { firstRecord, textOfHead } from "../head.ts";
+import { readRecords } from "../jsonl.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
@@ -44,7 +45,7 @@ export const GEMINI_CLI: TranscriptSource = {
   recognise(head) {
     const first = firstRecord(head);
     if (first !== undefined) return isHeader(first);
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     return (
       /^\s*\{\s*"sessionId"\s*:/.test(text) &&
       /"(projectHash|startTime)"\s*:/.test(text.slice(0, 2000))

@@ -16,8 +16,9 @@ import {
 } from "../database/session-tables.ts";
 import { toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
+import { firstRecord } from "../head.ts";
 import { parseJson } from "../json-file.ts";
-import { firstRecord, readRecords } from "../jsonl.ts";
+import { readRecords } from "../jsonl.ts";
 import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";

@@ -6,6 +6,7 @@
 import { isPlainObject } from "../../model/json.ts";
 import { readDocument } from "../document/json-document.ts";
 import { type Fields, textField } from "../fields.ts";
+import { textOfHead } from "../head.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
 import type { OpencodeMessage } from "./opencode-message.ts";
@@ -16,7 +17,7 @@ export const OPENCODE_EXPORT: TranscriptSource = {
   name: `${FORMAT}-export`,
 
   recognise(head) {
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     const isExport = /^\s*\{\s*"info"\s*:\s*\{/.test(text);
     // The id may be masked.
     return isExport && /"id"\s*:\s*"ses_|"projectID"\s*:/.test(text.slice(0, 4096));

@@ -9,6 +9,7 @@
 
 import { isPlainObject } from "../../model/json.ts";
 import { type Fields, textField } from "../fields.ts";
+import { textOfHead } from "../head.ts";
 import { readJson } from "../json-file.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
@@ -91,7 +92,7 @@ export const OPENCODE_FILES: TranscriptSource = {
   },
 
   recognise(head) {
-    const text = new TextDecoder("utf-8").decode(head);
+    const text = textOfHead(head);
     return (
       /^\s*\{(?!\s*"info")/.test(text) &&
       /"id"\s*:\s*"ses_/.test(text) &&

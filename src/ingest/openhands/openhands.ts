@@ -7,8 +7,9 @@
 import { isPlainObject } from "../../model/json.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, objectField, textField, timeField } from "../fields.ts";
+import { firstRecord, textOfHead } from "../head.ts";
 import { joinLines, parseJson } from "../json-file.ts";
-import { firstRecord, type JsonRecord, readRecords } from "../jsonl.ts";
+import { type JsonRecord, readRecords } from "../jsonl.ts";
 import { cutRecord } from "../long/cut-values.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
@@ -65,7 +66,7 @@ export const OPENHANDS: TranscriptSource = {
   },
 
   recognise(head, path) {
-    const text = new TextDecoder().decode(head);
+    const text = textOfHead(head);
     if (fileName(path) === STATE) {
       return /"(workspace|persistence_dir|execution_status|agent)"/.test(text);
     }

@@ -20,7 +20,8 @@ import {
   textField,
   timeField,
 } from "../fields.ts";
-import { firstRecord, type JsonRecord, readRecordBatches } from "../jsonl.ts";
+import { firstRecord, textOfHead } from "../head.ts";
+import { type JsonRecord, readRecordBatches } from "../jsonl.ts";
 import { ProblemLog } from "../problems.ts";
 import { ResumedLines } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, ImportedTranscript, SourceInput } from "../source.ts";
@@ -32,7 +33,7 @@ export function hasPiHeader(head: Uint8Array): boolean {
   const first = firstRecord(head);
   if (first !== undefined) return first["type"] === "session" && typeof first["id"] === "string";
   // The header exceeds the head.
-  const text = new TextDecoder("utf-8").decode(head);
+  const text = textOfHead(head);
   return /^\s*\{[^\n]{0,200}"type"\s*:\s*"session"/.test(text);
 }
 

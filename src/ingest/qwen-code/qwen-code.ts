@@ -6,7 +6,8 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { toImportedSession } from "../drafts.ts";
 import { type Fields, nameOf, textField, timeField } from "../fields.ts";
-import { firstRecord, readRecords } from "../jsonl.ts";
+import { firstRecord } from "../head.ts";
+import { readRecords } from "../jsonl.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";

@@ -18,6 +18,9 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   markdown: "text/markdown; charset=utf-8",
 };
 
+/** The most event-loop time that recognising a format takes; the bytes are charged as they arrive. */
+const RECOGNISE_MS = 5;
+
 export const TRANSFER_ROUTES: readonly Route[] = [
   defineRoute({
     method: "post",
@@ -41,6 +44,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
     handle: async (caller, { query }) => {
       requireAnyActor(caller.access);
       const { source, path: file, owner, dry_run } = query;
+      if (source === undefined) caller.allowance.charge(RECOGNISE_MS);
       const transcript = await readTranscript({
         bytes: readBytes(caller.request, caller.allowance),
         maxLineBytes: MAX_IMPORT_LINE_BYTES,
