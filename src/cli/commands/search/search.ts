@@ -108,7 +108,9 @@ export const search: Command = defineCommand({
       }
       await print(context, result, style);
       if (result.hits.length === 0 && !context.json) {
-        for (const line of await explainNothing(context, tenant, QUERY, input, result.indexing)) {
+        // "None" is said only if all of the index was read.
+        const isIncomplete = result.indexing || result.degraded;
+        for (const line of await explainNothing(context, tenant, QUERY, input, isIncomplete)) {
           await context.terminal.print(line);
         }
       }

@@ -89,6 +89,13 @@ export const doctor: Command = defineCommand({
       );
       await terminal.print(`Database  ${damage.length === 0 ? "sound" : "damaged"}`);
       for (const line of damage) await terminal.print(`  ${line}`);
+      for (const { tenant: name, index } of status.tenants) {
+        // Searches find them, but take longer.
+        if (index.lag < UNBUILT || index.segments > 0) continue;
+        const rebuild = commandLine(context, "doctor --rebuild");
+        const lag = counted(index.lag, "change");
+        await terminal.print(`Index     ${name}: missing, ${lag} to be added (${rebuild})`);
+      }
       for (const line of advice) await terminal.print(`Advice    ${line}`);
       for (const loss of losses) {
         await terminal.print(`Lost      ${describeLoss(fromWireLoss(loss))}`);
@@ -117,6 +124,9 @@ export const doctor: Command = defineCommand({
 function isOwn(engine: EngineApi): engine is Engine {
   return "checkSettings" in engine;
 }
+
+/** A store with fewer changes has no index yet. */
+const UNBUILT = 1_024;
 
 /** Rebuilds an index that was ahead of the store. */
 async function acceptLosses(engine: Engine): Promise<readonly StoreLoss[]> {

@@ -72,11 +72,17 @@ export function releaseLease(db: SqliteConnection, tenant: number, lease: Lease)
   db.run(SQL.release, tenant, lease.holder, lease.epoch);
 }
 
-export function indexStatus(db: SqliteConnection, name: string): IndexStatus {
+/** `usable` gives the manifest as a search sees it. */
+export function indexStatus(
+  db: SqliteConnection,
+  name: string,
+  usable: (tenant: number, manifest: Manifest) => Manifest = (_, manifest) => manifest,
+): IndexStatus {
   const tenant = findTenant(db, name);
   const row = tenant === undefined ? undefined : db.get(SQL.status, tenant);
   const head = Number(row?.["feed_position"] ?? 0);
-  return toIndexStatus(toManifest(row), head, (row?.["holder"] ?? null) as string | null);
+  const manifest = usable(tenant ?? 0, toManifest(row));
+  return toIndexStatus(manifest, head, (row?.["holder"] ?? null) as string | null);
 }
 
 /** The number of unindexed changes. */

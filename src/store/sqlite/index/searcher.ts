@@ -6,7 +6,7 @@
  */
 
 import { runNow } from "../../../search/drive.ts";
-import type { FeedSlice, Manifest } from "../../../search/port.ts";
+import { type FeedSlice, type Manifest, namedSegments } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import { emptyFeedSlice } from "../../index/feed-slice.ts";
 import type { IndexCode } from "../../index/index-code.ts";
@@ -17,6 +17,7 @@ import { findTenant } from "../operations/feed.ts";
 import { inSnapshot } from "../operations/index.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { answerRead } from "./answer.ts";
+import { readManifest } from "./manifest.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { readSetting } from "./setting.ts";
 
@@ -26,6 +27,8 @@ interface Known {
   readonly version: number | undefined;
   readonly tenant: number;
   readonly manifest: Manifest;
+  /** The segments of a manifest that is not usable. */
+  readonly lost: readonly number[];
   /** The end of the feed. */
   head: number | undefined;
 }
@@ -85,7 +88,10 @@ export class Searcher {
       });
     };
     try {
-      return inSnapshot(db, search);
+      const answer = inSnapshot(db, search);
+      // Reported, so that they are built again.
+      const { lost = [] } = this.#known ?? {};
+      return lost.length === 0 ? answer : { ...answer, unreadable: lost };
     } finally {
       this.#file.endSnapshot();
     }
@@ -113,9 +119,11 @@ export class Searcher {
     const known = this.#known;
     if (known?.tenant === tenant && known.version === db.seenVersion) return known.manifest;
     const manifest = answerRead(db, this.#file, tenant, { need: "manifest" }) as Manifest;
+    const named = manifest.segments.length === 0 ? namedSegments(readManifest(db, tenant)) : [];
+    const lost = manifest.through === 0 ? named : [];
     const isKept = db.path !== MEMORY && db.seenVersion !== undefined;
     this.#known = isKept
-      ? { version: db.seenVersion, tenant, manifest, head: undefined }
+      ? { version: db.seenVersion, tenant, manifest, lost, head: undefined }
       : undefined;
     return manifest;
   }

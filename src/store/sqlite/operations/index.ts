@@ -5,7 +5,7 @@
  */
 
 import type { StoreReads, StoreWrites } from "../../store.ts";
-import { indexLag, indexStatus } from "../index/manifest.ts";
+import { indexLag } from "../index/manifest.ts";
 import { readRecords, writeRecords } from "../records/records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { checkStillReadable } from "../sqlite-schema.ts";
@@ -14,6 +14,7 @@ import { deleteSession, findTombstone, findTombstoneByOrigin } from "./delete-se
 import { eraseContent, listRetentionDue } from "./erase-content.ts";
 import { feedHead, listChanges, listTenants, noteAct, setQuota } from "./feed.ts";
 import { forkSession } from "./fork.ts";
+import { usableIndexStatus } from "./index-status.ts";
 import { findIngestedFiles, putIngestedFiles } from "./ingested-files.ts";
 import { dropLease, takeLease } from "./leases.ts";
 import { listSessions } from "./list-sessions.ts";
@@ -135,7 +136,7 @@ export const READS: Operations<StoreReads> & {
   listTenants,
   status,
   checkIntegrity,
-  indexStatus,
+  indexStatus: usableIndexStatus,
   indexLag,
   hasDeleted,
   dataVersion,

@@ -10,6 +10,7 @@ import { checkSchemaText } from "../schema/check-schema.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { readEpoch, readSchema } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
+import { usableIndexStatuses } from "./index-status.ts";
 
 const SQL = statements("status", {
   tenants: `SELECT t.name, t.session_count, t.entry_count, t.message_count, t.content_bytes,
@@ -34,8 +35,18 @@ export function status(db: SqliteConnection): StoreStatus {
     walBytes: db.path !== MEMORY && existsSync(wal) ? statSync(wal).size : 0,
     losses: listIndexLosses(db),
     followers: [],
-    tenants: db.all(SQL.tenants).map(toTenantStatus),
+    tenants: readTenants(db),
   };
+}
+
+function readTenants(db: SqliteConnection): StoreStatus["tenants"] {
+  const tenants = db.all(SQL.tenants).map(toTenantStatus);
+  const names = tenants.map(({ tenant }) => tenant);
+  const indexes = usableIndexStatuses(db, names);
+  return tenants.map((tenant, i) => {
+    const { lag, segments, documents, bytes, vectors } = indexes[i] ?? tenant.index;
+    return { ...tenant, index: { lag, segments, documents, bytes, vectors } };
+  });
 }
 
 /** SQLite's own check of every page, index and foreign key; and of the schema's text. */
