@@ -122,9 +122,8 @@ test.each(FIXTURES)("no value in %s ends its reading", async (name) => {
       const changed = mutations.reduce(mutate, whole).join("\n");
       const { sessions } = await readWhole(changed, { source, path: "/a", pieces: 65_536 });
       for (const { entries } of sessions) {
-        const ids = entries.map(({ sourceId }) => sourceId);
-        expect(ids.every((id) => typeof id === "string")).toBe(true);
-        expect(new Set(ids).size).toBe(ids.length);
+        // Two records may have one id: an import keeps both if their content differs.
+        expect(entries.every(({ sourceId }) => typeof sourceId === "string")).toBe(true);
       }
     }),
     { numRuns: repeats(60, 10_000) },
