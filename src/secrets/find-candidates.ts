@@ -43,26 +43,37 @@ function isInKey(text: string, at: number): boolean {
   return ((CLASS[text.charCodeAt(at)] as number) & IN_KEY) !== 0;
 }
 
+export interface Hint {
+  /** Three characters or more. */
+  readonly text: string;
+  readonly pattern: string;
+}
+
 /**
- * Finds lines with hints: `hint` matches one at a position, and is sticky. It is tried only after
- * the first three characters of one of `hints`.
+ * Finds lines with hints. A table knows their first three characters; only where those stand is a
+ * pattern tried, of the hints that begin so.
  */
-export function lineFinder(
-  hints: Iterable<string>,
-  hint: RegExp,
-): (text: string) => readonly number[] {
-  const isStart = new Uint8Array(2 ** 15);
-  for (const each of hints) {
+export function lineFinder(hints: readonly Hint[]): (text: string) => readonly number[] {
+  const byStart = new Map<number, Set<string>>();
+  for (const { text, pattern } of hints) {
     let symbols = 0;
-    for (let i = 0; i < 3; i++) symbols = (symbols << 5) | symbolAt(each, i);
-    isStart[symbols] = 1;
+    for (let i = 0; i < 3; i++) symbols = (symbols << 5) | symbolAt(text, i);
+    byStart.set(symbols, (byStart.get(symbols) ?? new Set()).add(pattern));
+  }
+  // The table has the number of a pattern, or 0.
+  const numbers = new Uint8Array(2 ** 15);
+  const patterns: RegExp[] = [];
+  for (const [symbols, sources] of byStart) {
+    numbers[symbols] = patterns.push(new RegExp([...sources].join("|"), "iy"));
   }
   return (text) => {
     const lines: number[] = [];
     let symbols = 0;
     for (let i = 0; i < text.length; i++) {
       symbols = ((symbols << 5) | symbolAt(text, i)) & 32767;
-      if (isStart[symbols] !== 1) continue;
+      const number = numbers[symbols] as number;
+      if (number === 0) continue;
+      const hint = patterns[number - 1] as RegExp;
       hint.lastIndex = i - 2;
       if (!hint.test(text)) continue;
       const start = Math.max(0, text.lastIndexOf("\n", i - 2));

@@ -4,7 +4,7 @@
  * masked, and how strong the evidence of its name is. Every pattern begins with a literal or a bounded part.
  */
 
-import { lineFinder } from "./find-candidates.ts";
+import { type Hint, lineFinder } from "./find-candidates.ts";
 
 /**
  * How a value is judged: a `password` may be a short word, a `token` is long and has a digit or
@@ -55,7 +55,7 @@ const NAME_HINTS = [
 const NAME_CONTEXT =
   "[\\w-]{0,24}(?:[\\\\\"'`\\]\\s]{0,5}(?:is|are|was)?\\s{0,3}[:=>]|[\"']\\s{0,3},|\\([\"']|[\"']\\s{1,3}value=|\\t|\\s{1,3}[\"']|(?<=-[\\w.-]{0,60})\\s)";
 
-const NAME = `(?<name>${Object.values(NAMES).join("|")})(?:[_-]?(?:base|value|string|\\d{1,2}))?`;
+const NAME = `(?<name>${Object.values(NAMES).join("|")})(?:[_-]?(?:base|value|string|data|\\d{1,2}))?`;
 /** What is in quotes, or a word. A backslash before a quote is JSON in a string of JSON. */
 const QUOTED =
   "(?<quote>\\\\{0,3}[\"'`])(?<quoted>(?:[^\\s\"'`\\\\]|\\\\(?![\"'`nrt\\\\])){1,4096})";
@@ -85,7 +85,7 @@ export const NAMED_RULES: readonly NamedRule[] = [
   // `password<tab>…`, `PASSWORD '…'` of SQL.
   {
     pattern:
-      /(?<before>\b(?<name>password|passwd|passphrase|pwd)(?:\t{1,3}|\s{1,3}(?=["'][^\s"'\\]{4,256}["'])))(?:(?<quote>["'])(?<quoted>[^\s"'\\]{4,256})|(?<bare>[^\s"'`,;<>(){}[\]$=|&\\]{4,256})(?![^\s]))/gi,
+      /(?<before>\b(?<name>password|passwd|passphrase|pwd)(?:\t{1,3}|\s{1,3}(?=["'][^\s"'\\]{4,256}["'])))(?:(?<quote>["'])(?<quoted>[^\s"'\\]{4,256})|(?<bare>[^\s"'`,;<>(){}[\]$=|\\]{4,256})(?![^\s]))/gi,
     evidence: "password",
     hints: NAME_HINTS,
     context: NAME_CONTEXT,
@@ -94,7 +94,7 @@ export const NAMED_RULES: readonly NamedRule[] = [
     pattern:
       /(?<before>\bidentified\s{1,3}(?:with\s{1,3}[\w"'`]{1,40}\s{1,3})?(?:by|as)\s{1,3}(?:password\s{1,3})?)(?:(?<quote>\\{0,3}["'])(?<quoted>[^\s"'\\]{3,256})|(?<bare>[^\s"'\\$<;:&]{6,256}(?=;)))/gi,
     evidence: "password",
-    hints: ["ntified "],
+    hints: ["ified "],
   },
   // `--password …`, `--auth-token …`, `-storepass …`.
   {
@@ -126,7 +126,7 @@ export const NAMED_RULES: readonly NamedRule[] = [
     pattern:
       /(?<before>\b(?:mysql|mysqldump|mariadb|mysqladmin|7z[ar]?|rar|unrar)\b[^\n|;&]{0,200}?\s-p["']?)(?<bare>[^\s"'$<-][^\s"'$<]{2,128})/g,
     evidence: "any",
-    hints: ["mysql", "mariadb", "7z ", "7za", "7zr", "rar "],
+    hints: ["mysql", "iadb", "7z ", "7za", "7zr", "rar "],
     context: "[^\\n]{0,220}\\s-p",
   },
   // `sshpass -p …`, `docker login -p …`, `mongo -p …`, `zip -P …`, `redis-cli -a …`, `ldapsearch -w …`.
@@ -139,9 +139,9 @@ export const NAMED_RULES: readonly NamedRule[] = [
   // `htpasswd -b file user …`, `rabbitmqctl add_user user …`, `net user name … /add`.
   {
     pattern:
-      /(?<before>\b(?:htpasswd\s{1,3}-\w{0,4}b\w{0,4}\s{1,3}(?:-\w{1,4}\s{1,3}){0,4}(?:[^\s-][^\s]{0,255}\s{1,3})?[\w.@-]{1,64}|(?:add_user|change_password)\s{1,3}[\w.@-]{1,64}|net\s{1,3}user\s{1,3}[\w.@-]{1,64})\s{1,3}["']?)(?<bare>[^\s"'$</|;&-][^\s"'$<|;&]{2,255})/gi,
+      /(?<before>\b(?:htpasswd\s{1,3}-\w{0,4}b\w{0,4}\s{1,3}(?:-\w{1,4}\s{1,3}){0,4}(?:[^\s-][^\s]{0,255}\s{1,3})?[\w.@-]{1,64}|(?:add_user|change_password)\s{1,3}[\w.@-]{1,64}|net\s{1,3}user\s{1,3}[\w.@-]{1,64}(?=\s{1,3}[^\s]{3,256}\s{1,3}\/))\s{1,3}["']?)(?<bare>[^\s"'$</|;&-][^\s"'$<|;&]{2,255})/gi,
     evidence: "any",
-    hints: ["htpasswd", "add_user", "e_password", "net user"],
+    hints: ["htpasswd", "d_user", "e_password", "net user"],
   },
   // `net use z: \\host\share … /user:ana`.
   {
@@ -150,12 +150,56 @@ export const NAMED_RULES: readonly NamedRule[] = [
     evidence: "any",
     hints: ["net use "],
   },
+  // `smbclient -U ana%…`, `lftp -u ana,…`, `xfreerdp /p:…`, `ssh-keygen -N …`, `openssl enc -k …`.
+  {
+    pattern:
+      /(?<before>\b(?:(?:smbclient|rpcclient|winexe)\b[^\n|;&]{0,200}?\s-U\s{0,3}["']?[^\s%"']{1,64}%|lftp\b[^\n|;&]{0,200}?\s-u\s{1,3}["']?[^\s,"']{1,64},|[wx]freerdp\b[^\n|;&]{0,200}?\s\/p:|ssh-keygen\b[^\n|;&]{0,200}?\s-[NP]\s{1,3}["']?|openssl\s{1,3}enc\b[^\n|;&]{0,200}?\s-k\s{1,3}["']?|ConvertTo-SecureString\s{1,3}(?:-String\s{1,3})?["']))(?<bare>[^\s"'$<-][^\s"'$<]{2,255})/g,
+    evidence: "any",
+    hints: [
+      "smbclient",
+      "rpcclient",
+      "winexe",
+      "lftp",
+      "freerdp",
+      "h-keygen",
+      "ssl enc",
+      "-securestring",
+    ],
+  },
+  // Directives of servers and switches, which have a blank before the value.
+  {
+    pattern:
+      /(?<before>^[ \t]{0,16}(?:requirepass|masterauth|bindpw|rootpw|snmp-server\s{1,3}community|(?:username\s{1,3}\S{1,64}\s{1,3}|enable\s{1,3})(?:privilege\s{1,3}\d{1,2}\s{1,3})?(?:password|secret)\s{1,3}\d)\s{1,8}["']?)(?<bare>[^\s"'$<-][^\s"'$<]{2,255})/gim,
+    evidence: "any",
+    hints: [
+      "requirepass",
+      "masterauth",
+      "bindpw",
+      "rootpw",
+      "snmp-server",
+      "word 0 ",
+      "word 5 ",
+      "word 7 ",
+      "cret 0 ",
+      "cret 5 ",
+      "cret 8 ",
+      "cret 9 ",
+    ],
+    context: "\\s{0,3}\\S",
+  },
+  // `?code=…` of OAuth, `static:user:…` of Postfix.
+  {
+    pattern:
+      /(?<before>[?&]code=|\bstatic:[\w.@-]{1,64}:)(?<bare>(?<=code=)(?=[a-z_-]{0,64}\d)[\w.%/-]{20,2048}|(?<!code=)[^\s:"'$<]{4,256})/gi,
+    evidence: "any",
+    hints: ["?code=", "&code=", "static:"],
+  },
   // `echo … | sudo -S`, `echo user:… | chpasswd`.
   {
     pattern:
       /(?<before>\b(?:echo|printf)\s{1,3}(?:-\w{1,3}\s{1,3})?["']?(?:[\w.-]{1,64}:(?=[^\n|]{1,256}\|\s{0,3}(?:sudo\s{1,3})?chpasswd))?)(?<bare>[^\s"'$<|][^\s"'$<|]{2,255})(?=["']?\s{0,3}\|\s{0,3}(?:sudo\s{1,3}(?:-\w{1,3}\s{1,3}){0,3}?(?:-\w{0,4}S|chpasswd|passwd)|chpasswd|passwd|[^\n|]{1,120}--(?:password|pass|passphrase)-(?:stdin|fd)))/g,
     evidence: "any",
-    hints: ["echo ", "rintf "],
+    hints: ["echo ", "ntf "],
     context: "[^\\n|]{1,300}\\|",
   },
   // `sqlplus user/…@host`, `jdbc:oracle:thin:user/…@host`.
@@ -163,7 +207,7 @@ export const NAMED_RULES: readonly NamedRule[] = [
     pattern:
       /(?<before>(?:\b(?:sqlplus|sqlcl|sqlldr|expdp|impdp|rman)\s(?:[^\n|;&]{0,120}?[\s=])?|oracle:\w{2,5}:)["']?[\w$#]{1,30}\/)(?<bare>[^\s@/"'<>$[{][^\s@/"'<>]{0,255})@/gi,
     evidence: "any",
-    hints: ["sqlplus", "sqlcl", "sqlldr", "expdp", "impdp", "rman ", "oracle:"],
+    hints: ["sqlplus", "sqlcl", "sqlldr", "xpdp", "mpdp", "rman ", "oracle:"],
   },
   // Cookies of sessions. `session_id` is none: tools name their conversations so.
   {
@@ -171,10 +215,10 @@ export const NAMED_RULES: readonly NamedRule[] = [
       /(?<before>(?:(?<![\w-])(?:sessionid|sid|csrftoken)|JSESSIONID|PHPSESSID|ASP\.NET_SessionId|ASPSESSIONID[A-Z]{1,10}|connect\.sid|laravel_session|CFTOKEN|wordpress_logged_in_\w{1,64}|session-token)=)(?<bare>(?![a-f0-9]{8}-[a-f0-9]{4}-)[\w.%:~+/-]{16,4096})/g,
     evidence: "any",
     hints: [
-      "onid=",
+      "nid=",
       "aspsessionid",
       "dpress_logged",
-      "ion-token=",
+      "-token=",
       "sid=",
       "csrftoken=",
       "phpsessid=",
@@ -193,8 +237,8 @@ export const NAMED_RULES: readonly NamedRule[] = [
     pattern:
       /(?<before>(?<![\w-])(?:(?:pin|otp|mfa|2fa|totp|verification|security|one-time)(?:[\s_-]?code)?|card[_-]?pin|cvv2?|cvc2?)["']?(?:\s{0,2}[:=]|\sis:?)\s{0,2}["']?)(?<bare>\d{4,8}|(?<=cv[vc]2?\W[^\n]{0,8})\d{3})(?![\w.:-])/gi,
     evidence: "any",
-    hints: ["pin", "otp", "mfa", "2fa", "ation code", "rity code", "time code", "cvv", "cvc"],
-    context: "[\\w-]{0,6}[\"']?(?:\\s{0,2}[:=]|\\sis)[:\\s]{0,3}[\"']?\\d{3}",
+    hints: ["pin", "otp", "mfa", "2fa", "rification", "ecurity", "e-time", "cvv", "cvc"],
+    context: "[\\w\\s-]{0,8}[\"']?(?:\\s{0,2}[:=]|\\sis)[:\\s]{0,3}[\"']?\\d{3}",
   },
   // The words of a wallet.
   {
@@ -286,25 +330,15 @@ export const NAMED_RULES: readonly NamedRule[] = [
   },
 ];
 
-/** Matches a hint of any rule where it stands, with its context. */
-export const HINT: RegExp = new RegExp(
-  [
-    ...new Set(
-      NAMED_RULES.map(({ hints, context = "" }) => `(?:${hints.map(literal).join("|")})${context}`),
-    ),
-  ].join("|"),
-  "iy",
+/** A hint's text, and a pattern of it with its context; a blank in it stands for any. */
+export const HINTS: readonly Hint[] = NAMED_RULES.flatMap(({ hints, context = "" }) =>
+  hints.map((text) => ({
+    text,
+    pattern: text.replace(/[$*.?]/g, "\\$&").replaceAll(" ", "\\s") + context,
+  })),
 );
 
-/** A pattern of `hint`: a blank in it stands for any. */
-function literal(hint: string): string {
-  return hint.replace(/[$*.]/g, "\\$&").replaceAll(" ", "\\s");
-}
-
-export const hintedLines: (text: string) => readonly number[] = lineFinder(
-  NAMED_RULES.flatMap(({ hints }) => hints),
-  HINT,
-);
+export const hintedLines: (text: string) => readonly number[] = lineFinder(HINTS);
 
 /** What stands for a secret, or is code that yields one. */
 export const NO_SECRET: RegExp =

@@ -114,7 +114,7 @@ export function redactNamed(name: string, value: string): string {
 const HAS_DIGIT = /\d/;
 
 /** Keys that may have only letters. */
-const WITHOUT_DIGITS = /AKIA|hf_|SG\.|eyJ/;
+const WITHOUT_DIGITS = /AKIA|ASIA|ABIA|ACCA|hf_|SG\.|eyJ/;
 
 /** Part of every card number. */
 const HAS_CARD = /\d{4}[ \u00a0\u202f-]?\d{4}/;
@@ -152,7 +152,7 @@ function isSecret({ name, quote, value, whole, start, end }: Place, evidence: Ev
   if (quote === "" && (next === "(" || next === "[" || next === "{")) return false;
   if (quote === "" && /^[a-z_]\w*(?:\.\w+)+$/i.test(value) && !/\d/.test(value)) return false;
   if (evidence === "key")
-    return isRandom(value) && !NO_SECRET_KEY.test(whole.slice(Math.max(0, start - 12), start));
+    return isRandom(value) && !NO_SECRET_KEY.test(whole.slice(Math.max(0, start - 16), start));
   if (evidence === "token")
     return (
       value.length >= 8 &&
@@ -162,7 +162,9 @@ function isSecret({ name, quote, value, whole, start, end }: Place, evidence: Ev
   if (value.length < 4) return false;
   if (quote !== "" || !/^[a-z]+$/i.test(value)) return true;
   // A bare word: in a file of settings, not in code or prose.
-  const isTight = /[=]$/.test(whole.slice(0, end - value.length).slice(-1));
+  const isTight = /=$|[^"'\s]>$/.test(
+    whole.slice(Math.max(0, end - value.length - 2), end - value.length),
+  );
   return (
     isTight ||
     (whole[end - value.length - 1] === " " && /[\s\n]|^$/.test(next) && isLineStart(whole, start))
