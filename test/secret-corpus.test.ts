@@ -2,7 +2,8 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { redact } from "../src/secrets/redact.ts";
-import { ORDINARY, SECRETS } from "./support/secret-corpus.ts";
+import { ORDINARY } from "./support/ordinary-lines.ts";
+import { SECRETS } from "./support/secret-corpus.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
