@@ -123,7 +123,7 @@ const WITHOUT_DIGIT: readonly Row[] = [
   ["SG\\.[\\w-]{16,64}\\.", WORD, 32],
   ["eyJ[\\w-]{6,8000}\\.", DOTTED, 20],
   // Telegram and Discord: an id, and a secret.
-  ["\\d{8,10}:AA", WORD, 32],
+  ["(?:bot)?\\d{6,10}:AA", WORD, 30],
   ["[MNO][\\w-]{22,28}\\.[\\w-]{6,7}\\.", WORD, 27],
   // Mailchimp's has its data centre last.
   ["[a-f0-9]{32}-us", "\\d", 1],

@@ -8,12 +8,12 @@
  */
 
 import { CARD_NUMBER, isCardNumber } from "./card-number.ts";
+import { keyRuns } from "./find-candidates.ts";
 import { KNOWN_KEY } from "./known-keys.ts";
 import {
   type Evidence,
   evidenceOf,
-  HAS_HINT,
-  HAS_NAME,
+  hintedLines,
   NAMED_RULES,
   NO_SECRET,
   SHORT_NAME,
@@ -35,22 +35,43 @@ export function redact(text: string): Redaction {
     return kept + REDACTED;
   };
 
-  // Each kind is searched only if a cheaper test passes.
+  // Each kind is searched only where a cheaper test found that it may be.
   let masked = text;
   if (text.includes("PRIVATE KEY") || text.includes("Private-Lines")) {
     masked = withoutPrivateKeys(masked, mask);
   }
-  const hasDigit = HAS_DIGIT.test(text);
-  if (hasDigit || WITHOUT_DIGITS.test(text)) masked = withoutKnownKeys(masked, mask);
-  if (hasDigit) {
+  masked = replacePieces(masked, keyRuns(masked), (found) => maskKeys(found, mask));
+  if (HAS_CARD.test(masked)) {
     masked = masked.replace(CARD_NUMBER, (found) => (isCardNumber(found) ? mask() : found));
   }
-  const hasHint = HAS_HINT.test(masked);
+  masked = replacePieces(masked, hintedLines(masked), (found) => withoutNamedSecrets(found, mask));
+  return { text: masked, count };
+}
+
+/** `text` with each piece replaced; `bounds` are the pieces' starts and ends in turn. */
+function replacePieces(
+  text: string,
+  bounds: readonly number[],
+  replace: (piece: string) => string,
+): string {
+  let made = "";
+  let from = 0;
+  for (let i = 0; i < bounds.length; i += 2) {
+    const [start = 0, end = 0] = [bounds[i], bounds[i + 1]];
+    const piece = text.slice(start, end);
+    const replaced = replace(piece);
+    if (replaced === piece) continue;
+    made += text.slice(from, start) + replaced;
+    from = end;
+  }
+  return from === 0 ? text : made + text.slice(from);
+}
+
+function withoutNamedSecrets(text: string, mask: (kept: string) => string): string {
+  let masked = text;
+  const lower = text.toLowerCase();
   for (const { pattern, evidence, hints } of NAMED_RULES) {
-    if (hints.length > 0 && !hasHint) continue;
-    const isLikely =
-      hints.length === 0 ? HAS_NAME.test(masked) : hints.some((hint) => masked.includes(hint));
-    if (!isLikely) continue;
+    if (!hints.some((hint) => lower.includes(hint))) continue;
     masked = masked.replace(pattern, (found, ...rest) => {
       const groups = rest.at(-1) as NamedGroups;
       const [offset, whole] = rest.slice(-3, -1) as [number, string];
@@ -62,7 +83,7 @@ export function redact(text: string): Redaction {
       return mask(before + quote) + found.slice(before.length + quote.length + value.length);
     });
   }
-  return { text: masked, count };
+  return masked;
 }
 
 interface NamedGroups {
@@ -93,40 +114,13 @@ export function redactNamed(name: string, value: string): string {
 const HAS_DIGIT = /\d/;
 
 /** Keys that may have only letters. */
-const WITHOUT_DIGITS = /AKIA|hf_|SG\.|eyJ/;
+const WITHOUT_DIGITS = /AKIA|ASIA|ABIA|ACCA|hf_|SG\.|eyJ/;
 
-/** Characters of keys, which are in long runs of them: looking for those first is much faster. */
-const IN_KEY = new Uint8Array(128);
-for (const char of "-_.:~/+=") IN_KEY[char.charCodeAt(0)] = 1;
-for (let code = 0; code < 128; code++) {
-  if (/[A-Za-z0-9]/.test(String.fromCharCode(code))) IN_KEY[code] = 1;
-}
-/** No known key is shorter. */
-const LEAST_KEY = 18;
-
-function withoutKnownKeys(text: string, mask: () => string): string {
-  let made = "";
-  let from = 0;
-  let run = 0;
-  for (let i = 0; i <= text.length; i++) {
-    const code = i < text.length ? text.charCodeAt(i) : 0;
-    if (code < 128 && IN_KEY[code] === 1) continue;
-    if (i - run >= LEAST_KEY) {
-      // With what may precede a key: an escape such as `\n`.
-      const start = Math.max(from, run - 1);
-      const found = text.slice(start, i);
-      const masked = maskKeys(found, mask);
-      if (masked !== found) {
-        made += text.slice(from, start) + masked;
-        from = i;
-      }
-    }
-    run = i + 1;
-  }
-  return from === 0 ? text : made + text.slice(from);
-}
+/** Part of every card number. */
+const HAS_CARD = /\d{4}[ \u00a0\u202f-]?\d{4}/;
 
 function maskKeys(text: string, mask: () => string): string {
+  if (!HAS_DIGIT.test(text) && !WITHOUT_DIGITS.test(text)) return text;
   return text.replace(KNOWN_KEY, (key, ...rest) => {
     const { digit } = rest.at(-1) as { digit?: string };
     return isKnownKey(key, digit !== undefined) ? mask() : key;
@@ -158,7 +152,7 @@ function isSecret({ name, quote, value, whole, start, end }: Place, evidence: Ev
   if (quote === "" && (next === "(" || next === "[" || next === "{")) return false;
   if (quote === "" && /^[a-z_]\w*(?:\.\w+)+$/i.test(value) && !/\d/.test(value)) return false;
   if (evidence === "key")
-    return isRandom(value) && !NO_SECRET_KEY.test(whole.slice(Math.max(0, start - 12), start));
+    return isRandom(value) && !NO_SECRET_KEY.test(whole.slice(Math.max(0, start - 16), start));
   if (evidence === "token")
     return (
       value.length >= 8 &&
@@ -168,7 +162,9 @@ function isSecret({ name, quote, value, whole, start, end }: Place, evidence: Ev
   if (value.length < 4) return false;
   if (quote !== "" || !/^[a-z]+$/i.test(value)) return true;
   // A bare word: in a file of settings, not in code or prose.
-  const isTight = /[=]$/.test(whole.slice(0, end - value.length).slice(-1));
+  const isTight = /=$|[^"'\s]>$/.test(
+    whole.slice(Math.max(0, end - value.length - 2), end - value.length),
+  );
   return (
     isTight ||
     (whole[end - value.length - 1] === " " && /[\s\n]|^$/.test(next) && isLineStart(whole, start))
@@ -207,7 +203,7 @@ function isRandom(given: string): boolean {
 
 /** Keys that are no secrets: of a cache, a table, a pair that is published. */
 const NO_SECRET_KEY =
-  /(?:cache|public|primary|foreign|sort|partition|react|row|item|object|s3|dedupe|idempotency|cursor|index|storage|host|publishable)[\s_-]?$/i;
+  /(?:cache|public|primary|foreign|sort|partition|react|row|item|object|s3|dedupe|idempotency|cursor|index|(?<!azure_)storage|host|publishable)[\s_-]?$/i;
 
 const BEGIN_KEY =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-Lines: \d{1,4}(?=\r?\n|\\n)/;
