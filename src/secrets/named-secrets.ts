@@ -48,10 +48,10 @@ const TOKEN_NAME = new RegExp(`^(?:${NAMES.token})`, "i");
 export const SHORT_NAME: RegExp = /^(?:pass|pwd|psk|auth|key|sig|cert|salt|jwt)$/i;
 
 /** Parts of the names above, each with what an assignment, a flag or a statement has after it. */
-const NAME_HINTS = [
-  ...["pass", "pwd", "kennw", "ntrase", "psk", "ndpw", "otpw", "inpw", "erpw", "tppw", "key"],
-  ...["ecret", "token", "edential", "sig", "cert", "salt", "pepper", "jwt", "uth"],
-];
+const NAME_HINTS =
+  "pass pwd kennw ntrase psk ndpw otpw inpw erpw tppw key ecret token edential sig cert salt pepper jwt uth".split(
+    " ",
+  );
 const NAME_CONTEXT =
   "[\\w-]{0,24}(?:[\\\\\"'`\\]\\s]{0,5}(?:is|are|was)?\\s{0,3}[:=>]|[\"']\\s{0,3},|\\([\"']|[\"']\\s{1,3}value=|\\t|\\s{1,3}[\"']|(?<=-[\\w.-]{0,60})\\s)";
 

@@ -119,12 +119,17 @@ export class Searcher {
     const known = this.#known;
     if (known?.tenant === tenant && known.version === db.seenVersion) return known.manifest;
     const manifest = answerRead(db, this.#file, tenant, { need: "manifest" }) as Manifest;
-    const named = manifest.segments.length === 0 ? namedSegments(readManifest(db, tenant)) : [];
-    const lost = manifest.through === 0 ? named : [];
+    const lost = manifest.segments.length === 0 ? lostSegments(db, tenant) : [];
     const isKept = db.path !== MEMORY && db.seenVersion !== undefined;
     this.#known = isKept
       ? { version: db.seenVersion, tenant, manifest, lost, head: undefined }
       : undefined;
     return manifest;
   }
+}
+
+/** The segments of a manifest whose file has none of them. */
+function lostSegments(db: SqliteConnection, tenant: number): readonly number[] {
+  const stored = readManifest(db, tenant);
+  return stored.segments.length === 0 ? [] : namedSegments(stored);
 }
