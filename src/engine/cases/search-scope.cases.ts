@@ -133,7 +133,8 @@ export function searchScopeCases({ tenant, settle }: SearchCases): void {
 
     test("filters by time, role and tool", async () => {
       const own = tenant();
-      const at = (day: number) => Date.UTC(2026, 2, day, 12);
+      // Days in a query are those of the local time zone.
+      const at = (day: number) => new Date(2026, 2, day, 12).getTime();
       const session = await talk(own, [
         { role: "user", actor: "ana", content: "yak one", createdAt: at(1) },
         { role: "assistant", actor: "coder", content: "yak two", createdAt: at(2) },
