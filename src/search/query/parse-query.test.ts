@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { parseQuery, type QueryMatch } from "./parse-query.ts";
 import type { Leaf, ParsedQuery } from "./query.ts";
 
-const NOW = Date.UTC(2026, 10, 15, 12);
+const NOW = new Date(2026, 10, 15, 12).getTime();
 
 function parse(text: string, match: QueryMatch = "any"): ParsedQuery {
   return parseQuery(text, { now: NOW, match });
