@@ -152,11 +152,16 @@ function deadlineOf(
   return given === undefined ? undefined : Number(given);
 }
 
-/** The index setting of a new store. An existing one has its own. */
-function indexingOfEnvironment(): Partial<IndexSetting> {
+/** The index setting of a new store (an existing one has its own), and the process's cache. */
+function indexingOfEnvironment(): Partial<IndexSetting> & { readonly cacheBytes?: number } {
   const tools = readVariable("BACKSCROLL_INDEX_TOOLS", process.env) as ToolIndexing | undefined;
   const language = readVariable("BACKSCROLL_INDEX_LANGUAGE", process.env) as Language | undefined;
-  return { ...(tools && { tools }), ...(language && { language }) };
+  const megabytes = Number(readVariable("BACKSCROLL_INDEX_CACHE_MB", process.env) ?? 0);
+  return {
+    ...(tools && { tools }),
+    ...(language && { language }),
+    ...(megabytes > 0 && { cacheBytes: megabytes * 1024 * 1024 }),
+  };
 }
 
 function toTextModels(

@@ -6,8 +6,10 @@
  */
 
 import { randomInt } from "node:crypto";
+import { totalmem } from "node:os";
 import { DEFAULT_TOOL_INDEXING } from "../../search/document/indexable-text.ts";
 import type { IndexingOptions as Analysis } from "../../search/index/add-feed.ts";
+import { DEFAULT_CACHE_BYTES } from "../../search/index/index-cache.ts";
 import { maintainIndex } from "../../search/maintain/maintain.ts";
 import type { Asking, MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
 import { readPieces } from "../../search/read-pieces.ts";
@@ -73,4 +75,15 @@ function analysisOf({
 /** Random: processes choose numbers without coordination. */
 function newSegment(): number {
   return randomInt(1, 2 ** 48 - 1);
+}
+
+/**
+ * The default size of a node's index cache: a sixteenth of the memory that the process may use. A
+ * question that misses the cache waits for the database, and the index of a tenant of ten million
+ * messages has a gigabyte.
+ */
+export function shareOfMemory(): number {
+  const constrained = process.constrainedMemory();
+  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+  return Math.max(DEFAULT_CACHE_BYTES, Math.floor(memory / 16));
 }

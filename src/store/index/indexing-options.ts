@@ -10,7 +10,10 @@ export interface IndexingOptions {
   readonly language?: Language;
   /** The indexed part of tool traffic beside tool names. Default `all`. */
   readonly tools?: ToolIndexing;
-  /** The size of a process's index cache in bytes. Default 64 MB. */
+  /**
+   * The size of a process's index cache in bytes. Default: 64 MB; on PostgreSQL a sixteenth of the
+   * machine's memory, if that is more.
+   */
   readonly cacheBytes?: number;
   /**
    * Maintenance starts at this many unindexed changes. Default 1,024. At ten times as many, writes

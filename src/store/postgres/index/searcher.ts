@@ -6,7 +6,7 @@
 import { KeyedQueue } from "../../../async/keyed-queue.ts";
 import { runLater } from "../../../search/drive.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
-import type { IndexCode } from "../../index/index-code.ts";
+import { type IndexCode, shareOfMemory } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import type { IndexSetting } from "../../index/stored-indexing.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
@@ -55,7 +55,7 @@ export class Searcher {
   ): Promise<IndexAnswer> {
     const request =
       signal === undefined ? wanted : { ...wanted, isAbandoned: () => signal.aborted };
-    this.#cache ??= code.createCache(this.#indexing);
+    this.#cache ??= code.createCache({ cacheBytes: shareOfMemory(), ...this.#indexing });
     return this.#db.snapshots(tenant, { again: true }, async (snapshots) => {
       let manifests = 0;
       return runLater(code.search(request, this.#cache, tenant), async (need) => {
