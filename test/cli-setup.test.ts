@@ -167,7 +167,9 @@ test("a file that does not parse is named with its line, and nothing is written"
   expect(ran.stderr).toContain("nothing was written");
   expect(readdirSync(join(home, ".cursor"))).toEqual([]);
   const toml = put(".codex/config.toml", "a = 1\n[b\n");
-  expect((await cli("setup", "codex", "--yes")).stderr).toContain(`${toml}:2: illegal character in key`);
+  expect((await cli("setup", "codex", "--yes")).stderr).toContain(
+    `${toml}:2: illegal character in key`,
+  );
 });
 
 test("without a terminal it needs --yes", async () => {
