@@ -5,7 +5,6 @@
 
 import { tmpdir } from "node:os";
 import { startFleet } from "../test/support/fleet.ts";
-import { benchHour } from "./fleet-hour.ts";
 import type * as Scenarios from "./fleet-scenarios.ts";
 import { type BenchOptions, type Figures, inFreshProcess, medians, Report } from "./measure.ts";
 
@@ -26,10 +25,6 @@ export async function benchFleet(options: BenchOptions): Promise<boolean> {
   const report = new Report("fleet");
   const parent = options.folder ?? tmpdir();
   await using fleet = await startFleet({ parent, settings: SETTINGS });
-  if (options.only === "hour") {
-    await benchHour(fleet, report, options.minutes);
-    return report.met;
-  }
   const { address } = fleet;
   const sizes = [options.messages, options.messages * GROWTH];
   const measured = new Map<string, Figures[]>([

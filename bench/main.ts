@@ -4,7 +4,6 @@ import { parseArgs } from "node:util";
 import { benchAdapters } from "./adapters.ts";
 import { benchAppend } from "./append.ts";
 import { benchArchive } from "./archive.ts";
-import { benchBlobs } from "./blobs.ts";
 import { benchContext } from "./context.ts";
 import { benchFleet } from "./fleet.ts";
 import { benchIngest } from "./ingest.ts";
@@ -20,7 +19,6 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   adapters: benchAdapters,
   append: benchAppend,
   archive: benchArchive,
-  blobs: benchBlobs,
   context: benchContext,
   fleet: benchFleet,
   ingest: benchIngest,
@@ -37,11 +35,9 @@ const HELP = `Usage: npm run bench -- NAME… [options]
   adapters turns and long loads by adapter, the 1,000th checkpoint, a resumed stream
   append   one append, batches, pages of sessions and messages, event-loop delay
   archive  ingest of a folder of real transcripts: paths, titles, speed, memory, size
-  blobs    cost and gain of the blob threshold, on tool-heavy transcripts
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
   fleet    a PostgreSQL primary with a follower at two sizes (--messages, and ten times that): loads,
-           appends, pages, searches; small tenants beside the large one; appends by 1, 2 and 4 nodes;
-           with --only hour, instead: 200 appends a second for --minutes, and the database's growth
+           appends, pages, searches; small tenants beside the large one; appends by 1, 2 and 4 nodes
   ingest   generated transcripts: speed, memory, size, and a second scan
   mcp      latency of backscroll mcp among many messages, one process and several
   page     the page in a Chromium: first paint, keystroke to results, a session of 100,000; without
@@ -57,7 +53,6 @@ Options
   --backend NAME     sqlite or postgres; both if left out
   --only TEXT        only the measurements whose name contains TEXT
   --messages N       search, mcp, page, vectors, fleet: size of the store; 100000 if left out
-  --minutes N        fleet --only hour: duration; 60 if left out
   --megabytes N      ingest: megabytes of each format; 1000 if left out
   --files N          ingest: number of small files; 100000 if left out
   --folder PATH      folder of the databases (on a real disk); the system's temporary folder if
@@ -70,7 +65,6 @@ Options
   --profile NAME     recall: default or plain
   --embedder local   recall: with vectors of the local model
   --vectors PATH     recall: folder of the vector cache
-  --sqlite-vec PATH  vectors: folder with the package sqlite-vec, for comparison
   --mastra PATH      adapters: folder with @mastra/libsql and @mastra/core, for comparison
   --distractors N    recall: loss of the candidate pass among N distractor messages
   --help
@@ -99,13 +93,8 @@ async function main(): Promise<number> {
   const { backend } = values;
   const recall = recallOptions(values);
   const messages = Number(values.messages);
-  const minutes = Number(values.minutes);
   const known = backend === undefined || backend === "sqlite" || backend === "postgres";
-  const isComplete =
-    messages > 0 &&
-    Number.isInteger(minutes) &&
-    minutes > 0 &&
-    (!benches.includes(benchRecall) || recall !== undefined);
+  const isComplete = messages > 0 && (!benches.includes(benchRecall) || recall !== undefined);
   const areKnown = benches.length > 0 && benches.length === positionals.length;
   if (!areKnown || !known || !isComplete) {
     console.error(HELP);
@@ -116,11 +105,9 @@ async function main(): Promise<number> {
     backends: backend === undefined ? ["sqlite", "postgres"] : [backend],
     only: values.only ?? "",
     messages,
-    minutes,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
     ...(values.data === undefined ? {} : { data: values.data }),
-    ...(values["sqlite-vec"] === undefined ? {} : { sqliteVec: values["sqlite-vec"] }),
     ...(values.mastra === undefined ? {} : { mastra: values.mastra }),
     ingest: { megabytes: Number(values.megabytes), files: Number(values.files) },
   };
@@ -138,7 +125,6 @@ function parse() {
       backend: { type: "string" },
       only: { type: "string" },
       messages: { type: "string", default: "100000" },
-      minutes: { type: "string", default: "60" },
       megabytes: { type: "string", default: "1000" },
       files: { type: "string", default: "100000" },
       folder: { type: "string" },
@@ -148,7 +134,6 @@ function parse() {
       distractors: { type: "string", default: "0" },
       embedder: { type: "string" },
       vectors: { type: "string" },
-      "sqlite-vec": { type: "string" },
       mastra: { type: "string" },
     },
   });

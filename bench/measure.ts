@@ -19,13 +19,9 @@ export interface BenchOptions {
   readonly messages: number;
   readonly folder?: string;
   readonly recall?: RecallOptions;
-  /** Duration of the steady load of `fleet`, in minutes. */
-  readonly minutes: number;
   /** The folder that `archive` ingests. */
   readonly data?: string;
   readonly ingest?: IngestBenchOptions;
-  /** The folder in which sqlite-vec is installed. */
-  readonly sqliteVec?: string;
   /** The folder in which `@mastra/libsql` is installed. */
   readonly mastra?: string;
 }

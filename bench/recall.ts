@@ -16,7 +16,6 @@ import { makeDistractors } from "./recall-distractors.ts";
 import { RecallStore } from "./recall-engine.ts";
 import { differenceBounds, FIGURES, type Gains, mean, measureGains } from "./recall-figures.ts";
 import { type Fts5Kind, Fts5Ranker } from "./recall-fts5.ts";
-import { measureSameQuestions } from "./same-questions.ts";
 
 export interface RecallOptions {
   /**
@@ -78,9 +77,6 @@ export async function benchRecall({ recall }: BenchOptions): Promise<boolean> {
       else await measureRecall(report, data, recall, embedder);
     }
     if (embedder !== undefined) measureNearest(report, embedder);
-    if (embedder !== undefined && folder === PARAPHRASES) {
-      await measureSameQuestions(report, embedder);
-    }
   } finally {
     await embedder?.close();
   }

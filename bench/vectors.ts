@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- vectors --messages N`: hybrid search over as many vectors as messages, beside
- * sqlite-vec where it is installed. The corpus is kept in `--folder` and reused.
+ * `npm run bench -- vectors --messages N`: hybrid search over as many vectors as messages. The
+ * corpus is kept in `--folder` and reused.
  */
 
 import { mkdirSync } from "node:fs";
@@ -17,10 +17,8 @@ import {
 } from "./measure.ts";
 import type { Filter } from "./search-scenarios.ts";
 import type { HybridTask } from "./vector-scenarios.ts";
-import type { SqliteVecTask } from "./vector-sqlite-vec.ts";
 
 const SCENARIOS = new URL("./vector-scenarios.ts", import.meta.url);
-const SQLITE_VEC = new URL("./vector-sqlite-vec.ts", import.meta.url);
 const CACHE_MB = 64;
 /** Maximum time of a filtered search relative to an unfiltered one, as in `bench search`. */
 const FILTER_LIMITS: readonly [Filter, number][] = [
@@ -79,7 +77,6 @@ async function measure(options: BenchOptions, folder: string, report: Report): P
   for (const [filter, limit] of FILTER_LIMITS) {
     filtered.push([filter, limit, await run(`hybrid, filtered by ${filter}`, { filter })]);
   }
-  await measureSqliteVec(options, folder, report);
 
   report.bar("recall@20 against floats", exact["recall"], 0.97, true);
   report.bar("bytes a vector", embedded["bytesPerVector"], 450);
@@ -95,20 +92,4 @@ async function measure(options: BenchOptions, folder: string, report: Report): P
     const part = (figures["p50Ms"] ?? Number.NaN) / (hybrid["p50Ms"] ?? Number.NaN);
     report.bar(`filtered by ${filter}, p50 of that without`, part, limit);
   }
-}
-
-/** Without a bar: a comparison on the same machine. */
-async function measureSqliteVec(
-  { messages, only, sqliteVec }: BenchOptions,
-  folder: string,
-  report: Report,
-): Promise<void> {
-  if (sqliteVec === undefined || !"sqlite-vec".includes(only)) return;
-  const path = join(folder, `vectors-${messages}.sqlite-vec.db`);
-  const task: SqliteVecTask = { path, folder: sqliteVec, vectors: messages, count: 40 };
-  const filled = await once(`${path}.json`, () =>
-    inFreshProcess(SQLITE_VEC, "fillSqliteVec", task),
-  );
-  const asked = await inFreshProcess(SQLITE_VEC, "querySqliteVec", task);
-  report.measurement("sqlite-vec", "nearest 20", 1, { ...filled, ...asked });
 }

@@ -53,10 +53,18 @@ const PACKAGE_FOLDER = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;
 const OF_CLIENT = /[\\/]src[\\/](client|adapters)[\\/]/;
 
 /**
- * Bundled packages: resolving and linking their two hundred files takes longer than all other work of an
- * MCP server before its first answer.
+ * Bundled packages: resolving and linking the two hundred files of the first three takes longer than all
+ * other work of an MCP server before its first answer; the others
+ * are small.
  */
-const BUNDLED = ["zod", "@modelcontextprotocol/server", "@modelcontextprotocol/core"];
+const BUNDLED = [
+  "zod",
+  "@modelcontextprotocol/server",
+  "@modelcontextprotocol/core",
+  "marked",
+  "jsonc-parser",
+  "smol-toml",
+];
 
 rmSync(DIST, { recursive: true, force: true });
 const [code, page] = await Promise.all([writeCode(), writePage(), writeTypes()]);
@@ -91,6 +99,8 @@ async function writeCode() {
     cwd: ROOT,
     input: ENTRIES,
     platform: "node",
+    // The UMD file of jsonc-parser cannot be bundled.
+    resolve: { mainFields: ["module", "main"] },
     // Packages stay external, except those on the MCP server's start-up path.
     external: (id) => isPackage(id) && !BUNDLED.some((name) => isOf(name, id)),
   });

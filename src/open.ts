@@ -14,13 +14,17 @@ import { readVariable } from "./model/variables.ts";
 import type { AiSdkEmbeddingModel } from "./providers/embedding/sdk-embedder.ts";
 import { toEmbedder } from "./providers/embedding/to-embedder.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
+import type { IndexingOptions } from "./store/index/indexing-options.ts";
 import type { IndexSetting } from "./store/index/stored-indexing.ts";
 import { openSqliteStore } from "./store/sqlite/open-sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
 import { loadTracer } from "./telemetry/load-tracer.ts";
 import { traceStore } from "./telemetry/traced-store.ts";
 
-export interface OpenOptions extends StoreOptions, Omit<EngineOptions, "models" | "embedder"> {
+export interface OpenOptions
+  extends Omit<StoreOptions, "indexing">,
+    Omit<EngineOptions, "models" | "embedder"> {
+  readonly indexing?: IndexingOptions;
   /**
    * Embeds texts, for semantic search. Accepts an embedding model of the AI SDK. New messages are
    * embedded after their commit, stored ones by `embedStored`.
@@ -64,6 +68,8 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
     ...(embedder === undefined ? {} : { embedder: toEmbedder(embedder) }),
   };
   const tracer = telemetry === "off" ? undefined : await loadTracer();
+  const { indexing } = options;
+  if (indexing !== undefined) checkPart(indexing, "indexing", INPUTS["open.indexing"]);
   const plain = await openBackend(address, options);
   const kind = backendOf(address) === "sqlite" ? "internal" : "client";
   const store =
@@ -82,13 +88,12 @@ async function readHeads(store: Store): Promise<ReadonlyMap<string, number>> {
 }
 
 export async function openStore(address: string, options: StoreOptions = {}): Promise<Store> {
-  return openBackend(address, checkFields(options, "options", INPUTS.openStore));
+  const { indexing } = checkFields(options, "options", INPUTS.openStore);
+  if (indexing !== undefined) checkPart(indexing, "indexing", INPUTS["openStore.indexing"]);
+  return openBackend(address, options);
 }
 
 async function openBackend(address: string, given: StoreOptions): Promise<Store> {
-  if (given.indexing !== undefined) {
-    checkPart(given.indexing, "indexing", INPUTS["open.indexing"]);
-  }
   checkFleet(address, given);
   const options = { ...given, indexing: { ...indexingOfEnvironment(), ...given.indexing } };
   switch (backendOf(address)) {

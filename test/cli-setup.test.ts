@@ -163,11 +163,13 @@ test("a file that does not parse is named with its line, and nothing is written"
   const file = put(VSCODE, '{\n  "servers": {\n    "a": 1\n    "b": 2\n  }\n}\n');
   const ran = await cli("setup", "--yes", "--no-check");
   expect(ran.code).toBe(2);
-  expect(ran.stderr).toContain(`${file}:4: expected a comma or }`);
+  expect(ran.stderr).toContain(`${file}:4: comma expected`);
   expect(ran.stderr).toContain("nothing was written");
   expect(readdirSync(join(home, ".cursor"))).toEqual([]);
   const toml = put(".codex/config.toml", "a = 1\n[b\n");
-  expect((await cli("setup", "codex", "--yes")).stderr).toContain(`${toml}:2: expected ]`);
+  expect((await cli("setup", "codex", "--yes")).stderr).toContain(
+    `${toml}:2: illegal character in key`,
+  );
 });
 
 test("without a terminal it needs --yes", async () => {

@@ -85,8 +85,10 @@ test("contains the built files and documents, and no sources", () => {
     "diff",
     "dompurify",
     "highlight.js",
+    "jsonc-parser",
     "marked",
     "preact",
+    "smol-toml",
     "zod",
   ]);
   expect(files.filter((file) => /(?<!\.d)\.ts$/.test(file))).toEqual([]);

@@ -31,7 +31,7 @@ import { pack } from "./pack.ts";
 import { Page } from "./page/page.ts";
 import { routeNotFound, toProblemResponse } from "./problem.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { Reference } from "./reference/reference.ts";
+import { Reference } from "./reference.ts";
 import { pathParams, preconditions, queryParams } from "./request-parts.ts";
 import type { Caller, CopyStore, Route, RouteInput } from "./route.ts";
 import { copyHere } from "./routes/backup.ts";
@@ -237,8 +237,6 @@ export function createApp(options: AppOptions): App {
   const reference = new Reference(ROUTES, options.version);
   serve("GET", "/v1/openapi.json", async () => reference.document());
   serve("GET", "/docs", async () => reference.page());
-  serve("GET", "/docs/reference.css", async () => reference.style());
-  serve("GET", "/docs/reference.js", async () => reference.script());
   const page = new Page();
   serve("GET", "/", async ({ request, connection }) => {
     const access = withoutToken(admission, connection);

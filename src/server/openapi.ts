@@ -2,12 +2,13 @@
 
 import { z } from "zod";
 import type { JsonObject, JsonValue } from "../model/json.ts";
+import { errorsOf } from "./operation-errors.ts";
 import type { Route } from "./route.ts";
 import { problem } from "./schemas/store.ts";
 
 type Schema = Record<string, unknown>;
 
-const TAGS: Readonly<Record<string, string>> = {
+export const TAGS: Readonly<Record<string, string>> = {
   sessions: "Conversations: create, find, change, fork, delete.",
   messages: "Messages, appended and read by page.",
   streams: "Messages that are written piece by piece.",
@@ -19,6 +20,7 @@ const TAGS: Readonly<Record<string, string>> = {
   memories: "Small named notes of an agent.",
   records: "Values that programs keep under a namespace and a key.",
   changes: "The change feed, by page and live.",
+  gateway: "Session keys, their routes and resets.",
   transfer: "Other agents' files, in and out.",
   shares: "Public read-only links to single sessions.",
   store: "Counts and sizes of the tenant.",
@@ -61,7 +63,7 @@ function operation(route: Route, components: Record<string, Schema>): Schema {
     operationId: route.operation,
     tags: [route.tag],
     summary: route.summary,
-    description: `Needs the scope \`${route.scope}\`${route.operator ? " of an operator" : ""}.`,
+    description: `Needs the scope \`${route.scope}\`${route.operator ? " of an operator" : ""}. Error codes: ${errorsOf(route).join(", ")}.`,
     parameters: [
       ...parameters(route.params, "path", components),
       ...parameters(route.query, "query", components),
@@ -107,7 +109,7 @@ function operation(route: Route, components: Record<string, Schema>): Schema {
 }
 
 /** The limits of a route's body, in a sentence. */
-export function limitsOf({ limits: { bytes, values, depth } }: Route): string {
+function limitsOf({ limits: { bytes, values, depth } }: Route): string {
   const mebibytes = bytes / 1024 / 1024;
   return `At most ${mebibytes} MiB unpacked, ${values} values and names, ${depth} levels deep.`;
 }

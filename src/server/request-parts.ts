@@ -51,7 +51,7 @@ export function preconditions(
 function notTaken(header: string): BackscrollError {
   return new BackscrollError(
     "invalid_input",
-    `this route takes no ${header}; /docs says which do`,
+    `this route takes no ${header}; /v1/openapi.json says which do`,
     { details: { field: header.toLowerCase() } },
   );
 }

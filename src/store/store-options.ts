@@ -2,7 +2,7 @@
 
 import type { Durability } from "../model/inputs/choices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
-import type { IndexingOptions } from "./index/indexing-options.ts";
+import type { SuiteIndexing } from "./index/indexing-options.ts";
 
 /** The address of an in-memory store. */
 export const MEMORY = ":memory:";
@@ -32,7 +32,7 @@ export interface StoreOptions {
    * how long a call waits for a primary, at most 10 s, before `store_unavailable`.
    */
   readonly busyTimeoutMs?: number;
-  readonly indexing?: IndexingOptions;
+  readonly indexing?: SuiteIndexing;
   /** Called during opening for each unacknowledged loss. Default: a process warning. */
   readonly onLoss?: (loss: StoreLoss) => void;
   /**

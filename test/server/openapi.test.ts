@@ -45,6 +45,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+test("/docs lists every operation, and nothing in it runs", async () => {
+  const answer = await fetch(`${world.url}/docs`);
+  expect(answer.headers.get("content-security-policy")).toMatch(/^default-src 'none'; base-uri/);
+  const html = await answer.text();
+  const listed = [...html.matchAll(/<dt id="(\w+)">/g)].map(([, name]) => name);
+  expect(listed.sort()).toEqual(ROUTES.map(({ operation }) => operation).sort());
+  expect(html).not.toMatch(/<script|<style| on\w+=/);
+});
+
 test("the document lints clean", () => {
   const run = spawnSync(process.execPath, [join(BIN, "redocly"), "lint", file, "--format=json"], {
     encoding: "utf8",

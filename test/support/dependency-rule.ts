@@ -113,7 +113,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Writers of other agents' files: entries in, text out.
-  export: { folders: ["model", "secrets", "transcript", "compaction"], packages: [] },
+  export: { folders: ["model", "secrets", "transcript", "compaction"], packages: ["marked"] },
 
   // Language models: the only user of the AI SDK, which is loaded with the first call.
   providers: { folders: ["model", "context"], packages: ["ai", "@ai-sdk/openai-compatible"] },
@@ -321,6 +321,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: names(
       "node:child_process node:crypto node:fs node:fs/promises node:os",
       "node:path node:util node:v8",
+      // To edit other agents' settings.
+      "jsonc-parser smol-toml",
     ),
   },
 

@@ -10,7 +10,6 @@ const LONG: readonly string[] = [
   "test/browser/page/find",
   "test/browser/page/safety",
   "test/browser/page/access",
-  "test/browser/reference",
   "test/docs",
   "src/store/postgres/postgres-store",
   "test/fleet/failover",

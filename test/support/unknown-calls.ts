@@ -68,6 +68,7 @@ export function callsOf(
     openStore: (input) => openStore(":memory:", input),
     engineOn: (input) => engineOn({} as never, input),
     "open.indexing": (indexing) => library.open(":memory:", { indexing }),
+    "openStore.indexing": (indexing) => openStore(":memory:", { indexing }),
     setIndexing: (input) => engine.setIndexing(input),
     holdLease: (input) => engine.holdLease("l", input, async () => undefined),
     verify: (input) => engine.verify(input),

@@ -12,6 +12,11 @@ const CASES: readonly (readonly [name: string, before: string, after: string])[]
     '{\n  // all\n  "servers": {\n    "a": 1, // mine\n    "new": {\n      "command": "x"\n    }\n  }\n}\n',
   ],
   [
+    "a comment behind a trailing comma too",
+    '{\n  "servers": {\n    "a": ["x", 1], // mine\n  }\n}\n',
+    '{\n  "servers": {\n    "a": ["x", 1], // mine\n    "new": {\n      "command": "x"\n    },\n  }\n}\n',
+  ],
+  [
     "a trailing comma stays one",
     '{\n\t"servers": {\n\t\t"a": 1,\n\t},\n}',
     '{\n\t"servers": {\n\t\t"a": 1,\n\t\t"new": {\n\t\t\t"command": "x"\n\t\t},\n\t},\n}',
@@ -24,7 +29,7 @@ const CASES: readonly (readonly [name: string, before: string, after: string])[]
   [
     "all on one line",
     '{"servers": {"a": 1}, "z": [1,2]}',
-    '{"servers": {"a": 1, "new": {"command":"x"}}, "z": [1,2]}',
+    '{"servers": {"a": 1,"new": {"command":"x"}}, "z": [1,2]}',
   ],
   [
     "an empty object",
@@ -34,7 +39,7 @@ const CASES: readonly (readonly [name: string, before: string, after: string])[]
   [
     "a byte order mark is no indentation",
     '\uFEFF{"servers": {}}',
-    '\uFEFF{"servers": {\n  "new": {\n    "command": "x"\n  }\n}}',
+    '\uFEFF{"servers": {\n    "new": {\n      "command": "x"\n    }\n  }}',
   ],
 ];
 
@@ -58,6 +63,23 @@ test("elements are added to lists and removed again", () => {
   expect(getJson(two, ["hooks", "End"])).toEqual([{ n: 1 }, { n: 2 }]);
   expect(removeJson(two, ["hooks", "End", 1])).toBe(one);
   expect(getJson(removeJson(two, ["hooks", "End", 0]), ["hooks", "End"])).toEqual([{ n: 2 }]);
+});
+
+test("a member is removed without the comments beside it", () => {
+  const text = '{\n  "a": 1, // one\n  // two\n  "b": 2, // three\n  // four\n  "c": 3\n}';
+  expect(removeJson(text, ["a"])).toBe(
+    '{// one\n  // two\n  "b": 2, // three\n  // four\n  "c": 3\n}',
+  );
+  expect(removeJson(text, ["b"])).toBe(
+    '{\n  "a": 1, // one\n  // two // three\n  // four\n  "c": 3\n}',
+  );
+  expect(removeJson(text, ["c"])).toBe(
+    '{\n  "a": 1, // one\n  // two\n  "b": 2 // three\n  // four\n}',
+  );
+});
+
+test("a name that stands twice is not edited", () => {
+  expect(() => setJson('{ "a": 1, "a": 2 }', ["a"], 3)).toThrow("a is there twice");
 });
 
 test("the first of several members can be removed", () => {

@@ -1,170 +1,130 @@
-/** Edits values in the text of a JSON file, preserving comments and layout. */
+/** Edits values in the text of a JSON file by `jsonc-parser`, preserving comments and layout. */
 
+import { isDeepStrictEqual } from "node:util";
+import {
+  applyEdits,
+  createScanner,
+  findNodeAtLocation,
+  format,
+  modify,
+  type Node,
+  type ParseError,
+  parse,
+  parseTree,
+  printParseErrorCode,
+} from "jsonc-parser";
 import { isPlainObject } from "../../model/json.ts";
 import { ConfigError } from "./config-error.ts";
-import {
-  commentEnd,
-  type JsonChild,
-  type JsonNode,
-  parseJsonc,
-  skipTrivia,
-} from "./jsonc-parse.ts";
 
 /** Names of members; a number is the index of an element. */
-export type JsonPath = readonly (string | number)[];
+type JsonPath = readonly (string | number)[];
 
-/** Undefined if missing. Throws a `ConfigError`. */
+/** Undefined if missing. The last of members with the same name counts. Throws a `ConfigError`. */
 export function getJson(text: string, path: JsonPath): unknown {
   if (isBlank(text)) return undefined;
-  let node: JsonNode | undefined = parseJsonc(text);
-  for (const step of path) node = node === undefined ? undefined : childOf(node, step)?.node;
-  return node?.value;
+  rootOf(text);
+  return path.reduce<unknown>(
+    (value, step) => {
+      const isInside = isPlainObject(value) || Array.isArray(value);
+      return isInside && Object.hasOwn(value, step) ? Reflect.get(value, step) : undefined;
+    },
+    parse(text, [], OPTIONS),
+  );
 }
 
 /** Sets a value, creating missing objects. Throws a `ConfigError`. */
 export function setJson(text: string, path: readonly string[], value: unknown): string {
-  if (isBlank(text)) return `${JSON.stringify(nested(path, value), null, 2)}\n`;
-  let node = parseJsonc(text);
-  for (const [depth, key] of path.entries()) {
-    if (!isPlainObject(node.value)) throw notA("an object", path.slice(0, depth), text, node);
-    const child = childOf(node, key);
-    if (child === undefined) {
-      return insert(text, node, { key, value: nested(path.slice(depth + 1), value) });
-    }
-    node = child.node;
+  if (isBlank(text)) {
+    const nested = path.reduceRight((inner, key) => ({ [key]: inner }), value);
+    return `${JSON.stringify(nested, null, 2)}\n`;
   }
-  const written = format(value, lineIndent(text, node.start), text);
-  return text.slice(0, node.start) + written + text.slice(node.end);
+  const root = rootOf(text);
+  const parents = path.map((_, depth) => findNodeAtLocation(root, path.slice(0, depth)));
+  const wrong = parents.findIndex((node) => node !== undefined && node.type !== "object");
+  if (wrong >= 0) throw notA("an object", path.slice(0, wrong), text, parents[wrong]);
+  const after = edit(text, path, value, parents.findLast((node) => node !== undefined) ?? root);
+  if (isDeepStrictEqual(getJson(after, path), value)) return after;
+  throw new ConfigError(`${path.join(".")} is there twice`, text, root.offset);
 }
 
 /** Adds an element to the list at `path`, which is created if missing. */
 export function addJson(text: string, path: readonly string[], value: unknown): string {
   if (getJson(text, path) === undefined) return setJson(text, path, [value]);
-  const list = nodeAt(text, path);
-  if (!Array.isArray(list.value)) throw notA("a list", path, text, list);
-  return insert(text, list, { value });
+  const list = findNodeAtLocation(rootOf(text), [...path]);
+  if (list?.type !== "array") throw notA("a list", path, text, list);
+  return edit(text, [...path, -1], value, list);
 }
 
-/** The text without a value and its comma. */
+/** The text without a value and its comma. `modify` would take comments beside it along. */
 export function removeJson(text: string, path: JsonPath): string {
-  const parent = nodeAt(text, path.slice(0, -1));
-  const { children = [] } = parent;
-  const child = childOf(parent, path.at(-1) ?? "");
-  if (child === undefined) return text;
-  const index = children.indexOf(child);
-  const before = children[index - 1];
+  const value = findNodeAtLocation(rootOf(text), [...path]);
+  const child = value?.parent?.type === "property" ? value.parent : value;
+  const parent = child?.parent;
+  if (child === undefined || parent === undefined) return text;
+  const before = parent.children?.[parent.children.indexOf(child) - 1];
   // Including its line break, so that no empty line stays.
-  const start = text.slice(0, child.start).replace(/(?:\r?\n|(?<!\s))[^\S\n]*$/, "").length;
-  const comma = skipTrivia(text, child.node.end);
-  if (text[comma] === ",") {
-    const end = comma + 1;
-    const isFirst = before === undefined;
+  const start = text.slice(0, child.offset).replace(/(?:\r?\n|(?<!\s))[^\S\n]*$/, "").length;
+  const comma = commaAfter(text, child);
+  if (comma !== undefined) {
+    const isFirstOnLine = start === parent.offset + 1;
     // On one line, the space after the comma goes too.
-    const space =
-      isFirst && start === parent.start + 1 ? /^[^\S\n]*/.exec(text.slice(end))?.[0] : "";
-    return text.slice(0, start) + text.slice(end + (space ?? "").length);
+    const rest = text.slice(comma + 1).replace(isFirstOnLine ? /^[^\S\n]*/ : "", "");
+    return text.slice(0, start) + rest;
   }
-  if (before === undefined) {
-    const rest = text.slice(parent.start + 1, start) + text.slice(child.node.end, parent.end - 1);
-    const inner = rest.trim() === "" ? "" : rest;
-    return text.slice(0, parent.start + 1) + inner + text.slice(parent.end - 1);
-  }
-  const itsComma = skipTrivia(text, before.node.end);
-  return text.slice(0, itsComma) + text.slice(itsComma + 1, start) + text.slice(child.node.end);
+  const between = before === undefined ? parent.offset + 1 : (commaAfter(text, before) ?? start);
+  const kept = text.slice(before === undefined ? between : between + 1, start);
+  const rest = text.slice(child.offset + child.length);
+  // An object without members or comments is closed on its line.
+  const isEmpty = before === undefined && kept.trim() === "" && /^\s*[}\]]/.test(rest);
+  return text.slice(0, between) + (isEmpty ? rest.trimStart() : kept + rest);
 }
 
-function nodeAt(text: string, path: JsonPath): JsonNode {
-  let node = parseJsonc(text);
-  for (const step of path) {
-    const child = childOf(node, step);
-    if (child === undefined) throw new ConfigError(`${path.join(".")} is gone`, text, node.start);
-    node = child.node;
-  }
-  return node;
+const OPTIONS = { allowTrailingComma: true };
+
+function rootOf(text: string): Node {
+  const errors: ParseError[] = [];
+  const root = parseTree(text.replace(/^\uFEFF/, " "), errors, OPTIONS);
+  const [first] = errors;
+  if (root !== undefined && first === undefined) return root;
+  const words = first === undefined ? "ValueExpected" : printParseErrorCode(first.error);
+  const message = words.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).trim();
+  throw new ConfigError(message, text, first?.offset ?? 0);
 }
 
-/** The last of members with the same name, as for `JSON.parse`. */
-function childOf({ children = [] }: JsonNode, step: string | number): JsonChild | undefined {
-  if (typeof step === "number") return children[step];
-  return children.findLast(({ key }) => key === step);
+/** Formats only what is written, and only where the members of the container are on lines. */
+function edit(text: string, path: JsonPath, value: unknown, container: Node): string {
+  const [change = { offset: 0, length: 0, content: "" }] = modify(text, [...path], value, {});
+  const [first] = container.children ?? [];
+  const isOnLines =
+    first === undefined || text.slice(container.offset, first.offset).includes("\n");
+  if (!isOnLines) return applyEdits(text, [change]);
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  // A comment behind the last member stays with it.
+  const [, comma = "", comment = ""] =
+    /^(,?)([ \t]*\/\/[^\r\n]*)/.exec(text.slice(change.offset)) ?? [];
+  const isBehind = comment !== "" && change.length === 0;
+  const written = isBehind ? `,${comment}${eol}${change.content.slice(1)}${comma}` : change.content;
+  const length = isBehind ? comma.length + comment.length : change.length;
+  const after = applyEdits(text, [{ ...change, length, content: written }]);
+  // With the brackets of an empty container, which move to other lines.
+  const edge = first === undefined ? 1 : 0;
+  const range = { offset: change.offset - edge, length: written.length + 2 * edge };
+  const indent = /\n([ \t]+)["{}[\]]/.exec(text)?.[1] ?? "  ";
+  const insertSpaces = !indent.startsWith("\t");
+  return applyEdits(after, format(after, range, { tabSize: indent.length, insertSpaces, eol }));
 }
 
-function notA(what: string, path: JsonPath, text: string, node: JsonNode): ConfigError {
-  return new ConfigError(
-    `${path.join(".") || "the top-level value"} is not ${what}`,
-    text,
-    node.start,
-  );
+function commaAfter(text: string, { offset, length }: Node): number | undefined {
+  const scanner = createScanner(text, true);
+  scanner.setPosition(offset + length);
+  scanner.scan();
+  const at = scanner.getTokenOffset();
+  return text[at] === "," ? at : undefined;
 }
 
-function nested(path: readonly string[], value: unknown): unknown {
-  return path.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
-}
-
-/** Appends to its container, in the layout of the previous element. */
-function insert(
-  text: string,
-  container: JsonNode,
-  item: { readonly key?: string; readonly value: unknown },
-): string {
-  const last = container.children?.at(-1);
-  const name = item.key === undefined ? "" : `${JSON.stringify(item.key)}: `;
-  if (last === undefined) {
-    const outer = lineIndent(text, container.start);
-    const indent = outer + unitOf(text);
-    const close = container.end - 1;
-    const inner = text.slice(container.start + 1, close).trimEnd();
-    const line = `${lineBreakOf(text)}${indent}${name}${format(item.value, indent, text)}`;
-    const head = text.slice(0, container.start + 1) + inner;
-    return `${head}${line}${lineBreakOf(text)}${outer}${text.slice(close)}`;
-  }
-  const isOnLines = text.slice(container.start, last.start).includes("\n");
-  const comma = skipTrivia(text, last.node.end);
-  const hasComma = text[comma] === ",";
-  if (!isOnLines) {
-    const at = hasComma ? comma + 1 : last.node.end;
-    const written = `${name}${JSON.stringify(item.value)}`;
-    return `${text.slice(0, at)}${hasComma ? "" : ","} ${written}${hasComma ? "," : ""}${text.slice(at)}`;
-  }
-  const indent = lineIndent(text, last.start);
-  const line = `${lineBreakOf(text)}${indent}${name}${format(item.value, indent, text)}`;
-  const lineEnd = endOfLine(text, hasComma ? comma + 1 : last.node.end);
-  if (hasComma) return `${text.slice(0, lineEnd)}${line},${text.slice(lineEnd)}`;
-  const { end } = last.node;
-  return `${text.slice(0, end)},${text.slice(end, lineEnd)}${line}${text.slice(lineEnd)}`;
-}
-
-/** After comments on the same line; `at` itself if anything else follows. */
-function endOfLine(text: string, at: number): number {
-  let i = at;
-  for (;;) {
-    while (/[^\S\r\n]/.test(text[i] ?? "")) i++;
-    const next = commentEnd(text, i);
-    if (next === i) break;
-    i = next;
-  }
-  const isEnd = /[\r\n]/.test(text[i] ?? "\n");
-  return isEnd ? text.slice(0, i).trimEnd().length : at;
-}
-
-function format(value: unknown, indent: string, text: string): string {
-  const json = JSON.stringify(value, null, unitOf(text));
-  return json.replaceAll("\n", `${lineBreakOf(text)}${indent}`);
-}
-
-/** The indentation of the line of `at`; without a byte order mark, which `\\s` matches. */
-function lineIndent(text: string, at: number): string {
-  const start = text.lastIndexOf("\n", at - 1) + 1;
-  return /^[^\S\r\n\uFEFF]*/.exec(text.slice(start, at))?.[0] ?? "";
-}
-
-/** The indentation of one level, as in the first indented line. */
-function unitOf(text: string): string {
-  return /\n([ \t]+)["{}[\]]/.exec(text)?.[1] ?? "  ";
-}
-
-function lineBreakOf(text: string): string {
-  return text.includes("\r\n") ? "\r\n" : "\n";
+function notA(what: string, path: JsonPath, text: string, node: Node | undefined): ConfigError {
+  const name = path.join(".") || "the top-level value";
+  return new ConfigError(`${name} is not ${what}`, text, node?.offset ?? 0);
 }
 
 function isBlank(text: string): boolean {

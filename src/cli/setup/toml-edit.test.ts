@@ -47,7 +47,7 @@ x = 1
 `;
   const edited = setToml(text, PATH, FIELDS);
   expect(edited).toContain('command = "backscroll" # why\nstartup_timeout_sec = 20\n');
-  expect(getToml(edited, PATH)).toEqual({ ...FIELDS, startup_timeout_sec: "20", env: { A: "1" } });
+  expect(getToml(edited, PATH)).toEqual({ ...FIELDS, startup_timeout_sec: 20, env: { A: "1" } });
   expect(removeToml(edited, PATH)).toBe(`${FILE}\n[tui]\nx = 1\n`);
 });
 

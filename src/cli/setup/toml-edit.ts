@@ -1,136 +1,138 @@
-/** Reads, sets and removes one table in the text of a TOML file. */
+/**
+ * Reads, sets and removes one table in the text of a TOML file. Its lines are edited; `smol-toml` reads
+ * the text before and after, and the two must differ by the table alone.
+ */
 
+import { isDeepStrictEqual } from "node:util";
+import { parse, TomlError } from "smol-toml";
 import { isPlainObject } from "../../model/json.ts";
 import { ConfigError } from "./config-error.ts";
-import { parseToml, type TomlKey, type TomlTable, type TomlValue } from "./toml-parse.ts";
 
-type Plain = string | boolean | readonly string[] | Readonly<Record<string, string>>;
+type Path = readonly string[];
+type Fields = Readonly<Record<string, unknown>>;
 
 /** The fields of the table at `path`, in any notation; undefined if missing. */
-export function getToml(
-  text: string,
-  path: readonly string[],
-): Record<string, unknown> | undefined {
-  const fields: Record<string, unknown> = {};
-  let isThere = false;
-  const add = (at: readonly string[], value: unknown) => {
-    if (!startsWith(at, path)) return;
-    isThere = true;
-    put(fields, at.slice(path.length), value);
-  };
-  for (const table of parseToml(text)) {
-    if (startsWith(table.path, path)) isThere = true;
-    for (const key of table.keys) flatten([...table.path, ...key.path], key.value, add);
-  }
-  return isThere ? fields : undefined;
+export function getToml(text: string, path: Path): Record<string, unknown> | undefined {
+  const found = path.reduce<unknown>(
+    (value, key) => (isPlainObject(value) && Object.hasOwn(value, key) ? value[key] : undefined),
+    read(text),
+  );
+  return isPlainObject(found) ? found : undefined;
 }
 
 /** Sets fields of the table, which is appended if missing. */
-export function setToml(
-  text: string,
-  path: readonly string[],
-  fields: Readonly<Record<string, Plain>>,
-): string {
-  const tables = parseToml(text);
-  const table = findTable(text, tables, path);
+export function setToml(text: string, path: Path, fields: Fields): string {
+  const before = getToml(text, path);
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  if (table === undefined) {
-    const lines = Object.entries(fields).map(([key, value]) => `${key} = ${format(value)}`);
+  const lines = Object.entries(fields).map(([key, value]) => `${keyText(key)} = ${format(value)}`);
+  if (before === undefined) {
     const head = text === "" || text.endsWith("\n") ? text : `${text}${eol}`;
     const gap = text.trim() === "" ? "" : eol;
-    return [`${head}${gap}[${path.map(keyText).join(".")}]`, ...lines, ""].join(eol);
+    const table = [`[${path.map(keyText).join(".")}]`, ...lines, ""].join(eol);
+    return checked(text, `${head}${gap}${table}`, path, fields);
   }
-  let edited = text;
-  // From last to first, so that earlier positions stay valid.
-  const known = table.keys.toSorted((a, b) => b.start - a.start);
-  for (const { path: key, valueStart, end } of known) {
-    const value = key.length === 1 ? fields[key[0] ?? ""] : undefined;
-    if (value === undefined) continue;
-    edited = edited.slice(0, valueStart) + format(value) + edited.slice(end);
+  const statements = statementsOf(text);
+  const own = statements.filter((each) => isDeepStrictEqual(each.path, path));
+  for (const [at, key] of Object.keys(fields).entries()) {
+    const line = lines[at] ?? "";
+    const known = own.find((each) => !each.isHeader && key in each.value);
+    if (known !== undefined) known.text = line + afterValue(known.text);
+    else if (own[0] !== undefined) own[0].text = `${own[0].text.trimEnd()}${eol}${line}${eol}`;
   }
-  const names = new Set(known.map(({ path: [first = ""] }) => first));
-  const missing = Object.entries(fields).filter(([key]) => !names.has(key));
-  const lines = missing.map(([key, value]) => `${eol}${key} = ${format(value)}`).join("");
-  return edited.slice(0, table.headerEnd) + lines + edited.slice(table.headerEnd);
+  const after = statements.map((each) => each.text).join("");
+  return checked(text, after, path, { ...before, ...fields });
 }
 
 /** The text without the table, its subtables and the empty line before it. */
-export function removeToml(text: string, path: readonly string[]): string {
-  const tables = parseToml(text);
-  if (findTable(text, tables, path) === undefined) return text;
-  let edited = text;
-  for (const table of tables.filter((each) => startsWith(each.path, path)).reverse()) {
-    const last = table.keys.at(-1)?.end ?? table.headerEnd;
-    const lineEnd = text.indexOf("\n", last);
-    const end = lineEnd < 0 ? text.length : lineEnd + 1;
-    const lineStart = text.lastIndexOf("\n", table.start - 1) + 1;
-    const start = text.slice(0, lineStart).replace(/(?<=\n)\r?\n$/, "").length;
-    edited = edited.slice(0, start) + edited.slice(end);
-  }
-  return edited;
+export function removeToml(text: string, path: Path): string {
+  if (getToml(text, path) === undefined) return text;
+  const statements = statementsOf(text);
+  const isOurs = statements.map(({ path: at }, index) => {
+    const last = statements.findLastIndex(
+      (each) => each.path === at && (each.isHeader || !isDeepStrictEqual(each.value, {})),
+    );
+    return index <= last && path.every((key, depth) => at[depth] === key);
+  });
+  const kept = statements.filter((each, at) => {
+    const isGap = each.text.trim() === "" && isOurs[at + 1] && statements[at + 1]?.isHeader;
+    return !isOurs[at] && !isGap;
+  });
+  return checked(text, kept.map((each) => each.text).join(""), path, undefined);
 }
 
-/** Undefined if missing. Throws if its notation cannot be edited. */
-function findTable(
-  text: string,
-  tables: readonly TomlTable[],
-  path: readonly string[],
-): TomlTable | undefined {
-  const table = tables.find((each) => each.path.join("\0") === path.join("\0") && !each.isArray);
-  if (table !== undefined) return table;
-  const other = tables.flatMap(({ path: base, keys }) =>
-    keys.filter((key) => isInTheWay([...base, ...key.path], key, path)),
-  )[0];
-  if (other === undefined) return undefined;
-  throw new ConfigError(
-    `${path.join(".")} is not a table of its own here; write it as [${path.join(".")}], or edit it by hand`,
-    text,
-    other.start,
-  );
-}
-
-/** A dotted key below the table, or an inline table that would contain it. */
-function isInTheWay(at: readonly string[], key: TomlKey, path: readonly string[]): boolean {
-  if (startsWith(at, path)) return true;
-  return startsWith(path, at) && typeof key.value === "object" && "pairs" in key.value;
-}
-
-function flatten(
-  at: readonly string[],
-  value: TomlValue,
-  add: (at: readonly string[], value: unknown) => void,
-): void {
-  if (typeof value !== "object") add(at, value);
-  else if (isList(value)) add(at, value.map(plain));
-  else if ("raw" in value) add(at, value.raw);
-  else {
-    for (const entry of value.pairs) flatten([...at, ...entry.path], entry.value, add);
+function read(text: string): Record<string, unknown> {
+  try {
+    // The parser's objects have no prototype.
+    return structuredClone(parse(text, { integersAsBigInt: "asNeeded" }));
+  } catch (cause) {
+    if (!(cause instanceof TomlError)) throw cause;
+    const message = cause.message.split("\n", 1)[0]?.replace("Invalid TOML document: ", "") ?? "";
+    const lines = text.split("\n").slice(0, cause.line - 1);
+    throw new ConfigError(message, text, lines.join("\n").length + Math.min(1, lines.length));
   }
 }
 
-function isList(value: TomlValue): value is readonly TomlValue[] {
-  return Array.isArray(value);
+/** A header, a pair, a comment or an empty line, with its line break. */
+interface Statement {
+  text: string;
+  /** Of its table: one array for all statements of a table. */
+  readonly path: Path;
+  readonly isHeader: boolean;
+  readonly value: Record<string, unknown>;
 }
 
-function plain(value: TomlValue): unknown {
-  if (typeof value !== "object") return value;
-  return "raw" in value ? value.raw : value;
-}
-
-function put(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
-  const [key, ...rest] = path;
-  if (key === undefined) return;
-  if (rest.length === 0) {
-    target[key] = value;
-    return;
+/** A statement ends with the first line up to which it can be read. */
+function statementsOf(text: string): Statement[] {
+  const statements: Statement[] = [];
+  let path: Path = [];
+  let pending = "";
+  for (const line of text.split(/(?<=\n)/)) {
+    pending += line;
+    const value = readIf(pending);
+    if (value === undefined) continue;
+    const isHeader = pending.trimStart().startsWith("[");
+    if (isHeader) path = headerPath(value);
+    statements.push({ text: pending, path, isHeader, value });
+    pending = "";
   }
-  const inner = target[key] ?? {};
-  target[key] = inner;
-  if (isPlainObject(inner)) put(inner as Record<string, unknown>, rest, value);
+  return statements;
 }
 
-function startsWith(path: readonly string[], start: readonly string[]): boolean {
-  return start.every((step, i) => path[i] === step);
+function readIf(text: string): Record<string, unknown> | undefined {
+  try {
+    return read(text);
+  } catch (cause) {
+    if (cause instanceof ConfigError) return undefined;
+    throw cause;
+  }
+}
+
+function headerPath(value: unknown): string[] {
+  if (!isPlainObject(value)) return ["[]"];
+  const [key] = Object.keys(value);
+  return key === undefined ? [] : [key, ...headerPath(value[key])];
+}
+
+/** What follows the value of a pair: blanks, a comment, the line break. */
+function afterValue(pair: string): string {
+  const ends = [...pair.matchAll(/#|$/g)].map(({ index }) => pair.slice(0, index).trimEnd().length);
+  const end = ends.find((at) => readIf(pair.slice(0, at)) !== undefined);
+  return pair.slice(end);
+}
+
+/** Refuses a notation of the table that cannot be edited by lines. */
+function checked(before: string, after: string, path: Path, wanted: Fields | undefined): string {
+  const isAlone = isDeepStrictEqual(without(read(before), path), without(read(after), path));
+  if (isAlone && isDeepStrictEqual(getToml(after, path), wanted)) return after;
+  const name = path.join(".");
+  const message = `${name} is not a table of its own here; write it as [${name}], or edit it by hand`;
+  throw new ConfigError(message, before, before.indexOf(path.at(-1) ?? ""));
+}
+
+function without(table: Fields, [key = "", ...rest]: Path): Fields {
+  const { [key]: value, ...others } = table;
+  const inner = isPlainObject(value) && rest.length > 0 ? without(value, rest) : {};
+  return isDeepStrictEqual(inner, {}) ? others : { ...others, [key]: inner };
 }
 
 function keyText(key: string): string {
@@ -138,10 +140,10 @@ function keyText(key: string): string {
 }
 
 /** A JSON string is a TOML basic string, except for one character. */
-function format(value: Plain): string {
+function format(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(value).replaceAll("\u007f", "\\u007F");
-  if (typeof value === "boolean") return String(value);
   if (Array.isArray(value)) return `[${value.map(format).join(", ")}]`;
+  if (!isPlainObject(value)) return String(value);
   const fields = Object.entries(value).map(([key, text]) => `${keyText(key)} = ${format(text)}`);
   return `{ ${fields.join(", ")} }`;
 }

@@ -8,7 +8,6 @@
 import type { ExportFormat } from "../format.ts";
 import { escapeHtml } from "./escape-html.ts";
 import { aboutSession, type PageEntry, type PagePart, toPageEntry } from "./page-entry.ts";
-import { renderMarkdown } from "./render-markdown.ts";
 
 export const HTML: ExportFormat = {
   name: "html",
@@ -34,12 +33,14 @@ export const HTML: ExportFormat = {
 <h1>${title}</h1>
 <dl>${about.join("")}</dl>
 `;
+    // Loaded with the first export: most programs make none.
+    const { renderMarkdown } = await import("./render-markdown.ts");
     for await (const entry of input.entries()) {
       const page = toPageEntry(entry, losses, true);
       if (page === undefined) continue;
       yield `<article class="${escapeHtml(page.className)}" id="${escapeHtml(page.id)}">\n`;
       yield `<h2>${escapeHtml(page.heading)} ${timeHtml(page.time)}</h2>\n`;
-      for (const part of page.parts) yield `${partHtml(part, page)}\n`;
+      for (const part of page.parts) yield `${partHtml(part, page, renderMarkdown)}\n`;
       yield "</article>\n";
     }
     yield "</body>\n</html>\n";
@@ -92,7 +93,11 @@ function timeHtml(iso: string): string {
   return `<time datetime="${iso}">${iso.slice(0, 16).replace("T", " ")} UTC</time>`;
 }
 
-function partHtml(part: PagePart, { className }: PageEntry): string {
+function partHtml(
+  part: PagePart,
+  { className }: PageEntry,
+  renderMarkdown: (text: string) => string,
+): string {
   switch (part.type) {
     case "text":
       return isMarkdown(part.text, className)
@@ -109,8 +114,8 @@ function partHtml(part: PagePart, { className }: PageEntry): string {
   }
 }
 
-/** Longer texts are shown as they are, as on the page of the server. */
-const MAX_MARKDOWN = 200_000;
+/** Longer texts are shown as they are: the worst of this length takes the parser a second. */
+const MAX_MARKDOWN = 32_768;
 
 /** What Claude Code stores of a command that a person typed, and of its output. */
 const TYPED_COMMAND = /^\s*<(?:command|bash|local-command)-[a-z]+>/;

@@ -36,6 +36,14 @@ const STORE = {
   onLoss: "callback",
   onWarning: "callback",
 } as const;
+const INDEXING = {
+  language: LANGUAGES as typeof LANGUAGES,
+  tools: TOOL_INDEXINGS as typeof TOOL_INDEXINGS,
+  cacheBytes: "count",
+  flushAt: "count",
+  mergeShare: "share",
+  leaseMs: "ms",
+} as const;
 const ENGINE = {
   tenant: "name",
   embedder: "instance",
@@ -54,14 +62,9 @@ export const CONVERSATION_INPUTS = {
     typeof ENGINE & { readonly telemetry: typeof TELEMETRIES },
   openStore: STORE as typeof STORE,
   engineOn: ENGINE as typeof ENGINE,
-  "open.indexing": {
-    language: LANGUAGES as typeof LANGUAGES,
-    tools: TOOL_INDEXINGS as typeof TOOL_INDEXINGS,
-    cacheBytes: "count",
-    flushAt: "count",
-    mergeShare: "share",
-    leaseMs: "ms",
-    module: "name",
+  "open.indexing": INDEXING as typeof INDEXING,
+  "openStore.indexing": { ...INDEXING, module: "name" } as typeof INDEXING & {
+    readonly module: "name";
   },
   setIndexing: {
     language: LANGUAGES as typeof LANGUAGES,

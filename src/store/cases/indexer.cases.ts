@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { IndexingOptions } from "../index/indexing-options.ts";
+import type { SuiteIndexing } from "../index/indexing-options.ts";
 import type { Store } from "../store.ts";
 import { append, type Cases, createSession, message } from "./fixture.cases.ts";
 import { expectAgreement } from "./index-fixture.cases.ts";
@@ -14,7 +14,7 @@ const FAILING = `data:text/javascript,export const indexCode = {
 export function indexerCases({ fresh }: Cases): void {
   describe("the background indexer", () => {
     /** A separate store with automatic indexing; undefined in memory. */
-    async function keeping(options: IndexingOptions = {}): Promise<Store | undefined> {
+    async function keeping(options: SuiteIndexing = {}): Promise<Store | undefined> {
       const { reopen } = await fresh();
       return reopen?.({ indexing: { module: TRIVIAL_INDEX, flushAt: FLUSH_AT, ...options } });
     }

@@ -1,8 +1,8 @@
 /**
  * The index computations that a store runs, and where they are loaded from.
  *
- * A generator cannot cross a thread, so a storage thread loads the code itself. A test may name
- * another module, to run a store with its own index.
+ * A generator cannot cross a thread, so a storage thread loads the code itself. The suite of the store
+ * kit names another module, to run a store with its own index.
  */
 
 import { randomInt } from "node:crypto";

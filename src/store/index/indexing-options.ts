@@ -27,6 +27,10 @@ export interface IndexingOptions {
   readonly mergeShare?: number;
   /** The duration of the index lease: how long a dead process blocks maintenance. Default 30 s. */
   readonly leaseMs?: number;
+}
+
+/** Those of a store under the suite of the store kit. */
+export interface SuiteIndexing extends IndexingOptions {
   /** The URL of a module that exports another `indexCode`. */
   readonly module?: string;
 }

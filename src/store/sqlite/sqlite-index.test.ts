@@ -17,7 +17,7 @@ import { append, createSession, message, T0 } from "../cases/fixture.cases.ts";
 import { answerTo, expectAgreement, holdAt } from "../cases/index-fixture.cases.ts";
 import { search } from "../cases/search.cases.ts";
 import { runTrivial, TRIVIAL_INDEX } from "../cases/trivial-index.cases.ts";
-import type { IndexingOptions } from "../index/indexing-options.ts";
+import type { SuiteIndexing } from "../index/indexing-options.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { openSqliteStore } from "./open-sqlite-store.ts";
 
@@ -29,7 +29,7 @@ beforeEach(() => {
   index = `${path}-index`;
 });
 
-async function open(options: StoreOptions = {}, indexing: IndexingOptions = {}): Promise<Store> {
+async function open(options: StoreOptions = {}, indexing: SuiteIndexing = {}): Promise<Store> {
   const store = await openSqliteStore(path, {
     inThread: true,
     durability: "process",

@@ -2,7 +2,7 @@
 
 import type { MaintenanceReport, MaintenanceTask } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
-import type { IndexingOptions } from "../../index/indexing-options.ts";
+import type { SuiteIndexing } from "../../index/indexing-options.ts";
 import type { Durability, StoreWrites } from "../../store.ts";
 import type { READS, ReadName, WRITES, WriteName } from "../operations/index.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
@@ -47,7 +47,7 @@ export interface ExecutorOptions {
   readonly readOnly: boolean;
   readonly busyTimeoutMs: number;
   readonly maxQueue: number;
-  readonly indexing: IndexingOptions;
+  readonly indexing: SuiteIndexing;
   /** True: searches have their own thread. */
   readonly searchThread: boolean;
 }

@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { textOf } from "../../../model/block.ts";
 import { open } from "../../../open.ts";
+import { engineOn, openStore } from "../../../store-kit/index.ts";
 
 test("replies that arrive together are settled over several turns of the event loop", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
@@ -45,7 +46,8 @@ test("an aborted search releases the thread", async () => {
     createCache() {}, *maintain() {},
     *search(request) { while (!request.isAbandoned()); throw new Error("aborted"); } }`;
   try {
-    await using engine = await open(join(folder, "store.db"), { indexing: { module, flushAt: 0 } });
+    const indexing = { module, flushAt: 0 };
+    await using engine = engineOn(await openStore(join(folder, "store.db"), { indexing }));
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
     const gone = new AbortController();
     const search = engine.searchSessions("x", { signal: gone.signal });
