@@ -28,7 +28,7 @@ import {
   listTokens,
   revokeToken,
 } from "./access/tokens.ts";
-import { checkInput, checkKey } from "./check.ts";
+import { checkInput, checkKey, checkList } from "./check.ts";
 import { type CompactionResult, compactSession } from "./compaction/compact.ts";
 import { type CompactInput, findModel } from "./compaction/compact-options.ts";
 import { type EngineContext, forReading } from "./engine-context.ts";
@@ -244,13 +244,16 @@ export class TenantEngine {
     return this.engine.store.findIngestedFiles(
       this.tenant,
       checkKey(workstation, "workstation"),
-      paths.map((path) => checkKey(path, "path")),
+      checkList(paths, "paths").map((path) => checkKey(path, "path")),
       options.withState ?? true,
     );
   }
 
   async putIngestedFiles(workstation: string, files: readonly IngestedFile[]): Promise<void> {
-    for (const { path } of files) checkName(path, "path", MAX_PATH_BYTES);
+    for (const file of checkList(files, "files")) {
+      const { path } = checkInput(file, "file", INPUTS.putIngestedFiles);
+      checkName(path, "path", MAX_PATH_BYTES);
+    }
     checkName(workstation, "workstation");
     await this.engine.store.putIngestedFiles(this.tenant, workstation, files, this.engine.now());
   }
@@ -383,7 +386,7 @@ export class TenantEngine {
 
   /** A language model of the store by name; throws `model_unavailable`. */
   textModel(name = "default"): TextModel {
-    return findModel(this.engine, name);
+    return findModel(this.engine, checkKey(name, "name"));
   }
 
   /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */

@@ -29,6 +29,17 @@ export const MAINTENANCE_INPUTS = {
   "routes.list": { after: "text", limit: "positive" },
   "routes.history": { before: "count", limit: "positive" },
   findIngestedFiles: { withState: "flag" },
+  putIngestedFiles: {
+    path: "name!",
+    source: "name!",
+    size: "count!",
+    mtimeUs: "count!",
+    offset: "count!",
+    lines: "count!",
+    tailHash: "bytes|null!",
+    state: "text|null!",
+    seenAt: "count!",
+  },
   "originals.list": {
     workstation: "text",
     path: "text",
