@@ -158,6 +158,7 @@ export function callsOf(
     deleteTenant: (input) => engine.deleteTenant("nobody", input),
     maintainIndex: (input) => engine.maintainIndex("flush", input),
     createToken: (input) => engine.createToken(merge({ scope: "read" }, input)),
+    forgetOwner: (input) => engine.owned("nobody").forget(input),
     listTokens: (input) => engine.listTokens(input),
     setQuota: (input) => engine.setQuota(input),
     "routes.put": (input) => routes.put("k", merge({ sessionId: session.id }, input)),

@@ -8,6 +8,7 @@ export const MAINTENANCE_INPUTS = {
   listChanges: { session: "text", after: "text", limit: "positive" },
   maintainIndex: { onProgress: "callback" },
   deleteTenant: { onProgress: "callback" },
+  forgetOwner: { dryRun: "flag", onProgress: "callback" },
   createToken: {
     scope: ACCESS_SCOPES as typeof ACCESS_SCOPES,
     actor: "name",
