@@ -75,6 +75,9 @@ export type { IndexTask, MaintainOptions } from "./engine/maintain-index.ts";
 export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
 export type { MessageInput, MessageWithResults, PlainMessage } from "./engine/message-input.ts";
 export { MessageStream, type OpenMessageInput } from "./engine/message-stream.ts";
+export type { OwnedItem } from "./engine/owned/each-owned.ts";
+export type { ForgetOwnerOptions, OwnerDeletion } from "./engine/owned/forget-owner.ts";
+export type { Owned } from "./engine/owned/owned.ts";
 export type {
   Branch,
   EntryListPage,

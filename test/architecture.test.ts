@@ -18,6 +18,15 @@ test("every import follows the dependency rule", () => {
   expect(broken).toEqual([]);
 });
 
+test("every action of a workflow is pinned to a commit", () => {
+  const workflows = globSync(".github/workflows/*.yml", { cwd: join(SRC, "..") });
+  const actions = workflows.flatMap((file) => [
+    ...readFileSync(join(SRC, "..", file), "utf8").matchAll(/uses: (.*)/g),
+  ]);
+  expect(actions.length).toBeGreaterThan(0);
+  for (const [, action] of actions) expect(action).toMatch(/^[\w/-]+@[0-9a-f]{40} # v[\d.]+$/);
+});
+
 test("the rule names every existing folder, and no other", () => {
   expect([...new Set(FILES.map(unitOf))].sort()).toEqual(Object.keys(RULE).sort());
 });

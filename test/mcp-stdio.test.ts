@@ -138,7 +138,7 @@ test("answers pending calls after its input ended", async () => {
   const child = spawn(
     process.execPath,
     [join(ROOT, "bin/backscroll.js"), "mcp", "--db", join(folder, "store.db"), "--final-read", "0"],
-    { env: environmentOf({ HOME: folder }), stdio: ["pipe", "pipe", "inherit"] },
+    { env: environmentOf({ HOME: folder }), stdio: ["pipe", "pipe", "ignore"] },
   );
   let stdout = "";
   child.stdout.on("data", (text) => (stdout += String(text)));
@@ -147,6 +147,10 @@ test("answers pending calls after its input ended", async () => {
     INITIALIZE,
     { jsonrpc: "2.0", method: "notifications/initialized" },
     { jsonrpc: "2.0", id: 2, method: "tools/call", params },
+    // The SDK drops requests that are no valid message.
+    { jsonrpc: "2.0", id: 3, method: "tools/list", params: null },
+    { jsonrpc: "2.0", id: "four", method: 4 },
+    { jsonrpc: "2.0", method: "notifications/cancelled", params: null },
   ];
   child.stdin.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
   expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
@@ -154,10 +158,14 @@ test("answers pending calls after its input ended", async () => {
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  expect(answers.map(({ id, result }) => [id, result !== undefined])).toEqual([
-    [1, true],
-    [2, true],
-  ]);
+  expect(new Map(answers.map(({ id, error }) => [id, error?.code]))).toEqual(
+    new Map<unknown, unknown>([
+      [1, undefined],
+      [2, undefined],
+      [3, -32600],
+      ["four", -32600],
+    ]),
+  );
 });
 
 test("prints only the protocol, and exits with 0 when its input ends", async () => {

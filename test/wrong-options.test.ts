@@ -46,6 +46,7 @@ const TAKEN: Readonly<Record<KindName, readonly Probe[]>> = {
   name: ["no", "30s"],
   texts: ["list"],
   list: ["list", "numbers"],
+  bytes: [],
   chunks: ["list", "numbers", "map"],
   count: ["zero"],
   positive: [],

@@ -1,5 +1,9 @@
 /** Text for a terminal: its width, and protection against control sequences. */
 
+import { clean } from "../model/clean.ts";
+
+export { clean };
+
 /** Lazy: loading its tables is a tenth of a short command's time. */
 let graphemes: Intl.Segmenter | undefined;
 
@@ -57,23 +61,6 @@ export function wrapLine(line: string, columns: number): string[] {
   }
   return [...wrapped, current];
 }
-
-/**
- * Makes control characters visible. Text of agents and tools may hold escape sequences that would
- * recolour, overwrite or retitle the reader's terminal.
- */
-export function clean(text: string): string {
-  return text.replaceAll("\r\n", "\n").replace(HARMFUL, (character) => {
-    const code = character.charCodeAt(0);
-    if (character === "\n" || character === "\t") return character;
-    // Unicode has pictures of the C0 control characters; others are shown by number.
-    if (code < 0x20) return String.fromCharCode(0x2400 + code);
-    return `\\u${code.toString(16).padStart(4, "0")}`;
-  });
-}
-
-/** Control characters, line separators and bidirectional controls. */
-const HARMFUL = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/gu;
 
 /** On one line, for a column of a table. */
 export function oneLine(text: string): string {

@@ -35,6 +35,8 @@ const GONE: readonly ErrorCode[] = [
   "session_key_not_found",
   "session_not_found",
   "memory_not_found",
+  "fact_not_found",
+  "entry_not_found",
   "record_not_found",
 ];
 const CLOSED = { maxSessions: 0, maxEntries: 0, maxContentBytes: 0 };
@@ -106,7 +108,7 @@ export async function deleteTenant(
 }
 
 /** False if another process has deleted it meanwhile, which is no error. */
-async function unlessGone(deletion: Promise<unknown>): Promise<boolean> {
+export async function unlessGone(deletion: Promise<unknown>): Promise<boolean> {
   try {
     await deletion;
     return true;

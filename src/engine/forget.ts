@@ -72,7 +72,8 @@ export async function deleteSession(
   return toTombstone(await store.deleteSession(tenant, id, "delete", engine.now(), engine.by));
 }
 
-async function findForks(engine: EngineContext, sessionId: string): Promise<string[]> {
+/** Direct and indirect forks, nearest first. */
+export async function findForks(engine: EngineContext, sessionId: string): Promise<string[]> {
   const forks: string[] = [];
   const parents = [sessionId];
   for (let parent = parents.shift(); parent !== undefined; parent = parents.shift()) {

@@ -10,8 +10,6 @@ import type { AccessToken } from "../model/access-token.ts";
 import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
-import { INPUTS } from "../model/inputs/index.ts";
-import { MAX_PATH_BYTES } from "../model/limits.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { TextModel } from "../model/text-model.ts";
@@ -28,7 +26,7 @@ import {
   listTokens,
   revokeToken,
 } from "./access/tokens.ts";
-import { checkInput, checkKey } from "./check.ts";
+import { checkKey } from "./check.ts";
 import { type CompactionResult, compactSession } from "./compaction/compact.ts";
 import { type CompactInput, findModel } from "./compaction/compact-options.ts";
 import { type EngineContext, forReading } from "./engine-context.ts";
@@ -42,6 +40,7 @@ import {
   toTombstone,
 } from "./forget.ts";
 import { type ImportOptions, type ImportResult, importSession } from "./import/import-session.ts";
+import { findIngestedFiles, putIngestedFiles } from "./import/ingested-files.ts";
 import { Originals } from "./import/originals.ts";
 import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
@@ -52,6 +51,7 @@ import {
   type MemoryInput,
   putMemory,
 } from "./memories.ts";
+import { Owned } from "./owned/owned.ts";
 import { setQuota } from "./quota.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
 import { Records } from "./records/records.ts";
@@ -217,6 +217,11 @@ export class TenantEngine {
     return listDerived(this.engine, await this.resolveSessionId(id));
   }
 
+  /** Everything of one owner, to export and to delete. */
+  owned(owner: string): Owned {
+    return new Owned(this.engine, owner);
+  }
+
   /** Sizes of sessions, and the number of open messages in each: at most 500 at once. */
   sessionSizes(ids: readonly string[]): Promise<readonly SessionSize[]> {
     return sessionSizes(this.reading, ids);
@@ -240,19 +245,11 @@ export class TenantEngine {
     paths: readonly string[],
     options: { readonly withState?: boolean } = {},
   ): Promise<readonly IngestedFile[]> {
-    checkInput(options, "options", INPUTS.findIngestedFiles);
-    return this.engine.store.findIngestedFiles(
-      this.tenant,
-      checkKey(workstation, "workstation"),
-      paths.map((path) => checkKey(path, "path")),
-      options.withState ?? true,
-    );
+    return findIngestedFiles(this.engine, workstation, paths, options);
   }
 
   async putIngestedFiles(workstation: string, files: readonly IngestedFile[]): Promise<void> {
-    for (const { path } of files) checkName(path, "path", MAX_PATH_BYTES);
-    checkName(workstation, "workstation");
-    await this.engine.store.putIngestedFiles(this.tenant, workstation, files, this.engine.now());
+    await putIngestedFiles(this.engine, workstation, files);
   }
 
   /** As `compact` of the session. */
@@ -383,7 +380,7 @@ export class TenantEngine {
 
   /** A language model of the store by name; throws `model_unavailable`. */
   textModel(name = "default"): TextModel {
-    return findModel(this.engine, name);
+    return findModel(this.engine, checkKey(name, "name"));
   }
 
   /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */

@@ -64,7 +64,10 @@ class ObservedTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
   readonly closed: Promise<void>;
-  readonly #input = new PatientInput(process.stdin);
+  readonly #input = new PatientInput(process.stdin, (id) => {
+    const error = { code: -32600, message: "the line is not a valid JSON-RPC request" };
+    this.#inner.send({ jsonrpc: "2.0", id, error }).catch((cause) => this.onerror?.(cause));
+  });
   readonly #inner = new StdioServerTransport(this.#input.stream);
   #delay: Promise<void> | undefined;
 

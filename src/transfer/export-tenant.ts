@@ -2,7 +2,9 @@
 
 import type { SessionApi } from "../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { OwnedItem } from "../engine/owned/each-owned.ts";
 import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
+import type { TenantEngine } from "../engine/tenant-engine.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { MAX_PAGE } from "../model/limits.ts";
@@ -13,7 +15,8 @@ export type ExportedRecord =
   | { readonly type: "session"; readonly session: Session }
   | { readonly type: "entry"; readonly entry: Entry }
   | { readonly type: "fact"; readonly fact: Fact }
-  | { readonly type: "memory"; readonly memory: Memory };
+  | { readonly type: "memory"; readonly memory: Memory }
+  | Extract<OwnedItem, { readonly type: "record" | "route" | "token" }>;
 
 /** Entries per page: few, because each may be large. */
 const ENTRY_PAGE = 50;
@@ -34,6 +37,17 @@ export async function* exportTenant(
   } while (done.size > before);
   // Memories belong to an agent, not to a project.
   if (Object.keys(filter).length === 0) yield* exportMemories(tenant);
+}
+
+/** All data of one owner: their sessions as above, then what `eachOwned` names beside them. */
+export async function* exportOwner(
+  tenant: TenantEngine,
+  owner: string,
+): AsyncGenerator<ExportedRecord> {
+  yield* exportTenant(tenant, { owner });
+  for await (const item of tenant.owned(owner).each()) {
+    if (item.type !== "session" && item.type !== "participation") yield item;
+  }
 }
 
 async function* listIds(tenant: TenantApi, filter: ListSessionsInput): AsyncGenerator<string> {

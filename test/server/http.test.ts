@@ -47,6 +47,16 @@ async function newSession(): Promise<string> {
 
 const hello = { messages: [{ role: "user", content: "hello" }] };
 
+test("an unmasked export needs the scope admin", async () => {
+  const path = `/v1/sessions/${world.ids["session"]}/export?format=markdown&raw=`;
+  for (const caller of ["reader", "writer"] as const) {
+    const refused = await ask(caller, "GET", `${path}true`);
+    expect([refused.status, await codeOf(refused)]).toEqual([403, "forbidden"]);
+    expect((await ask(caller, "GET", `${path}false`)).status).toBe(200);
+  }
+  expect((await ask("admin", "GET", `${path}true`)).status).toBe(200);
+});
+
 describe("writes of records", () => {
   test("refuse an operation with more than one part", async () => {
     const place = { namespace: "n", key: "none" };

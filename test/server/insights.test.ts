@@ -131,6 +131,7 @@ describe.each(["sqlite", "postgres"])("on %s", (backend) => {
     const page = await shown.text();
     expect(page).toContain("<p>Why is checkout slow? The key is [redacted]</p>");
     expect(page).not.toContain(SECRET);
+    for (const private_ of [id, "ana", "<dt>Owner"]) expect(page).not.toContain(private_);
     expect(await memory.shares.list(id)).toEqual([made.share]);
     expect(made.share.expiresAt).toBeGreaterThan(Date.now());
 

@@ -39,6 +39,17 @@ const FLUSH_FIGURES = {
   compacting: false,
   heartbeat: false,
 };
+const INGESTED_FILE = {
+  path: "/a.jsonl",
+  source: "pi",
+  size: 1,
+  mtimeUs: 1,
+  offset: 1,
+  lines: 1,
+  tailHash: null,
+  state: null,
+  seenAt: 1,
+};
 const KEY_SETTINGS = { dmScope: "per-peer", mainKey: "main", identityLinks: {} } as const;
 
 export type InputName = keyof typeof INPUTS;
@@ -148,6 +159,7 @@ export function callsOf(
     deleteTenant: (input) => engine.deleteTenant("nobody", input),
     maintainIndex: (input) => engine.maintainIndex("flush", input),
     createToken: (input) => engine.createToken(merge({ scope: "read" }, input)),
+    forgetOwner: (input) => engine.owned("nobody").forget(input),
     listTokens: (input) => engine.listTokens(input),
     setQuota: (input) => engine.setQuota(input),
     "routes.put": (input) => routes.put("k", merge({ sessionId: session.id }, input)),
@@ -156,6 +168,7 @@ export function callsOf(
     "routes.history": (input) => routes.history("k", input),
     findIngestedFiles: (input) => engine.findIngestedFiles("w", [], input),
     "originals.list": (input) => engine.originals.list(input),
+    putIngestedFiles: (input) => engine.putIngestedFiles("w", [merge(INGESTED_FILE, input)]),
     importSession: (input) => engine.importSession({} as never, input),
     readTranscript: (input) => library.readTranscript(merge({ bytes: [] }, input)),
     embedStored: (input) => engine.embedStored(input),

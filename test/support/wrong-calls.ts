@@ -231,6 +231,19 @@ export function wrongCalls(engine: Engine, session: SessionHandle, entryId: stri
     ),
     ...values("extractFacts options", NO_OBJECT, (value) => session.extractFacts(undefined, value)),
     ...values("extractFacts through", [...NO_ID, null], (value) => session.extractFacts(value)),
+    ...values("compact", NO_OBJECT, (value) => session.compact(value)),
+    ...values("textModel", NO_ID, (value) => engine.textModel(value)),
+    ...values("findIngestedFiles", [...NO_LIST, [5], [null]], (value) =>
+      engine.findIngestedFiles("w", value),
+    ),
+    ...values(
+      "putIngestedFiles",
+      [...NO_LIST, ...NO_OBJECT.map((each) => [each]), [{ path: "a" }]],
+      (value) => engine.putIngestedFiles("w", value),
+    ),
+    ...values("importSession", [...NO_OBJECT, {}, { id: "a", entries: [] }], (value) =>
+      engine.importSession(value),
+    ),
     ...inputs("createToken", TOKEN, { scope: "read" }, (input) => engine.createToken(input)),
     ...values("createToken", NO_OBJECT, (value) => engine.createToken(value)),
     ...inputs("listTokens", { after: NO_ID, limit: NO_LIMIT }, {}, (input) =>

@@ -12,8 +12,10 @@ import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkName } from "../../model/ids.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
+import { checkInput } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { applyRetention } from "../retention/apply-retention.ts";
 import { type CheckedCompaction, type CompactInput, checkCompaction } from "./compact-options.ts";
@@ -52,7 +54,7 @@ export async function compactSession(
   sessionId: string,
   input: CompactInput,
 ): Promise<CompactionResult> {
-  const key = compactionKey(sessionId, input);
+  const key = compactionKey(sessionId, checkInput(input, "options", INPUTS.compact));
   if (key === undefined) return compactOnce(engine, sessionId, input, key);
   const before = await findRepeated(engine, sessionId, key);
   if (before !== undefined) return repeated(before);

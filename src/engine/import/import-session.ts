@@ -123,6 +123,7 @@ export async function importSession(
   options: ImportOptions = {},
 ): Promise<ImportResult> {
   checkInput(options, "options", INPUTS.importSession);
+  checkImported(imported);
   const key = originKey(imported, options);
   const { earlier, metadata } = options;
   const lateFacts = () =>
@@ -266,6 +267,12 @@ async function clear(
     id: session.id,
     metadata: { ...draft.metadata, ...metadata },
   };
+}
+
+function checkImported(imported: ImportedSession | null | undefined): void {
+  const isIterable = typeof imported?.entries?.[Symbol.asyncIterator] === "function";
+  if (isIterable && imported.problems !== undefined) return;
+  throw invalid("imported", "imported must be a session as readTranscript gives it");
 }
 
 function originKey(imported: ImportedSession, options: ImportOptions): string {

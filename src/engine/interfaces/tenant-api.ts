@@ -11,7 +11,7 @@ import type { SessionApi } from "./session-api.ts";
 
 /**
  * Methods that exist only beside the store: measures for gateways, notes and look-ups for servers,
- * models.
+ * models, all data of an owner.
  */
 type OwnNames =
   | "createSession"
@@ -26,6 +26,7 @@ type OwnNames =
   | "findSessionsWithText"
   | "noteAct"
   | "textModel"
+  | "owned"
   | "resolveSessionId";
 
 export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, OwnNames> {

@@ -245,7 +245,7 @@ function toInfo({ bytes: _, text: __, ...info }: RecordRecord): RecordInfo {
   return info;
 }
 
-function toStored(record: RecordRecord): StoredRecord {
+export function toStored(record: RecordRecord): StoredRecord {
   return { ...toInfo(record), text: record.text, value: readValue(record) };
 }
 

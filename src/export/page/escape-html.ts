@@ -1,5 +1,7 @@
 /** Text as HTML. Every character of a transcript in a page passes through here. */
 
+import { clean } from "../../model/clean.ts";
+
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -9,5 +11,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 export function escapeHtml(text: string): string {
-  return text.toWellFormed().replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
+  return clean(text.toWellFormed()).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }

@@ -48,13 +48,13 @@ export function toPageEntry(
   };
 }
 
-/** The lines under the title of a page. */
+/** The lines under the title of a page; a share has neither id nor owner. */
 export function aboutSession(session: Session): readonly (readonly [string, string])[] {
   const { agent, owner, startedAt, updatedAt, origin } = session;
   return [
-    ["Session", session.id],
+    ...(session.id === "" ? [] : [["Session", session.id] as const]),
     ["Agent", agent],
-    ["Owner", owner],
+    ...(owner === "" ? [] : [["Owner", owner] as const]),
     ["Started", new Date(startedAt).toISOString()],
     ["Last message", new Date(updatedAt).toISOString()],
     ...(origin.projectPath === undefined ? [] : [["Project", origin.projectPath] as const]),

@@ -61,6 +61,19 @@ describe("html", () => {
     expect(losses).toEqual({ images: 3 });
   });
 
+  test("shows control and bidirectional characters as such", async () => {
+    await using engine = await open(":memory:");
+    const hostile = "run \u202Eexe.txt\u001b[2J \u2066now\u2069";
+    const session = await engine.createSession({ agent: "a", createdBy: "ana", title: hostile });
+    await session.append([
+      { role: "user", content: hostile },
+      { role: "assistant", toolCalls: [{ id: "1", name: hostile, input: { hostile } }] },
+    ]);
+    const { text } = await exportText(session, "html");
+    expect(text).not.toMatch(/[^\P{Cc}\n\t]|[\u202A-\u202E\u2066-\u2069]/u);
+    expect(text).toContain("<p>run \\u202eexe.txt␛[2J \\u2066now\\u2069</p>");
+  });
+
   test("shows Markdown of people and agents as such, and tool traffic and thinking as text", async () => {
     await using engine = await open(":memory:");
     const session = await engine.createSession({ agent: "a", createdBy: "ana" });

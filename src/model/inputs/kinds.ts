@@ -19,6 +19,7 @@ interface KindTypes {
   name: string;
   texts: readonly string[];
   list: readonly unknown[];
+  bytes: Uint8Array;
   chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
   count: number;
   positive: number;
@@ -88,6 +89,7 @@ export const KINDS: Readonly<Record<KindName, KindRule>> = {
     accepts: (value) => Array.isArray(value) && value.every(isText),
   },
   list: { words: "an array", accepts: Array.isArray },
+  bytes: { words: "a Uint8Array", accepts: (value) => value instanceof Uint8Array },
   chunks: { words: "an iterable of Uint8Arrays, such as a stream", accepts: isChunks },
   count: { words: "a whole number of at least 0", accepts: (value) => isWhole(value, 0) },
   positive: { words: "a whole number of at least 1", accepts: (value) => isWhole(value, 1) },

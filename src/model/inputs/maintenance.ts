@@ -8,6 +8,7 @@ export const MAINTENANCE_INPUTS = {
   listChanges: { session: "text", after: "text", limit: "positive" },
   maintainIndex: { onProgress: "callback" },
   deleteTenant: { onProgress: "callback" },
+  forgetOwner: { dryRun: "flag", onProgress: "callback" },
   createToken: {
     scope: ACCESS_SCOPES as typeof ACCESS_SCOPES,
     actor: "name",
@@ -29,6 +30,17 @@ export const MAINTENANCE_INPUTS = {
   "routes.list": { after: "text", limit: "positive" },
   "routes.history": { before: "count", limit: "positive" },
   findIngestedFiles: { withState: "flag" },
+  putIngestedFiles: {
+    path: "name!",
+    source: "name!",
+    size: "count!",
+    mtimeUs: "count!",
+    offset: "count!",
+    lines: "count!",
+    tailHash: "bytes|null!",
+    state: "text|null!",
+    seenAt: "count!",
+  },
   "originals.list": {
     workstation: "text",
     path: "text",

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { exportSession, FORMATS, findFormat } from "../../export/formats.ts";
 import { limitValues } from "../../ingest/json-scan.ts";
 import { readTranscript } from "../../ingest/read-transcript.ts";
-import { requireAnyActor } from "../../model/access.ts";
+import { requireAnyActor, requireScope } from "../../model/access.ts";
 import { MAX_IMPORT_LINE_BYTES, MAX_REQUEST_VALUES } from "../../model/limits.ts";
 import { toExportInput } from "../../transfer/export-session.ts";
 import { actorOrError } from "../actor.ts";
@@ -97,15 +97,18 @@ export const TRANSFER_ROUTES: readonly Route[] = [
       format: z.enum(FORMATS.map(({ name }) => name) as [string, ...string[]]),
       leaf: key.optional(),
       full: flagQuery.optional(),
-      raw: flagQuery.optional().meta({ description: "Leaves secrets unmasked." }),
+      raw: flagQuery.optional().meta({
+        description: "Leaves secrets unmasked; needs the scope admin.",
+      }),
     }),
     answer: {
       status: 200,
       description: "The file.",
       types: ["application/octet-stream", ...Object.values(CONTENT_TYPES)],
     },
-    handle: async ({ tenant }, { params, query }) => {
+    handle: async ({ tenant, access }, { params, query }) => {
       const { format: name, leaf, full, raw } = query;
+      if (raw) requireScope(access, "admin");
       const format = findFormat(name);
       const handle = tenant.session(params.session_id);
       const input = await toExportInput(handle, format, {

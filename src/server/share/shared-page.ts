@@ -2,6 +2,7 @@
 
 import type { OpenedShare } from "../../engine/access/shares.ts";
 import type { Engine } from "../../engine/engine.ts";
+import type { ExportInput } from "../../export/format.ts";
 import { exportSession, findFormat } from "../../export/formats.ts";
 import { toExportInput } from "../../transfer/export-session.ts";
 import { toByteStream } from "../routes/transfer.ts";
@@ -31,7 +32,23 @@ export async function sharedPage(
 ): Promise<Response> {
   const format = findFormat("html");
   const input = await toExportInput(engine.forTenant(tenant).session(sessionId), format);
-  return new Response(toByteStream(exportSession(format, input).chunks), { headers: HEADERS });
+  const { chunks } = exportSession(format, withoutOwner(input));
+  return new Response(toByteStream(chunks), { headers: HEADERS });
+}
+
+/** Whoever has the link learns what was said: not by whom, nor where it is stored. */
+function withoutOwner({ session, entries, ...input }: ExportInput): ExportInput {
+  const { owner, origin } = session;
+  const { projectPath: _, ...place } = origin;
+  return {
+    ...input,
+    session: { ...session, id: "", owner: "", origin: place },
+    async *entries() {
+      for await (const entry of entries()) {
+        yield entry.actor === owner ? { ...entry, actor: null } : entry;
+      }
+    },
+  };
 }
 
 /** The same for unknown links, so that their existence is not disclosed. */

@@ -1,16 +1,180 @@
-import { type Command, defineCommand } from "../../command.ts";
-import { runDeletion } from "../sessions/delete.ts";
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { Session } from "../../../model/session.ts";
+import { unlessDeleted } from "../../../recap/found-session.ts";
+import { selectSessions } from "../../../recap/select-sessions.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { EXIT } from "../../exit.ts";
+import { counted, formatCount, formatTable, formatTime } from "../../print.ts";
+import { commandLine } from "../../program.ts";
+import { Progress } from "../../progress.ts";
+import { withStore } from "../../store.ts";
+import { given, toPeriod, toRepo } from "../../values.ts";
+import { PROJECT, REPO, UNTIL } from "../project-options.ts";
+import { accessToDelete, confirmDeletion, runDeletion } from "../sessions/delete.ts";
+import { forgetOwner } from "./forget-owner.ts";
 
 export const forget: Command = defineCommand({
   name: "forget",
-  summary: "Delete a session, and do not ingest it again.",
+  summary: "Delete sessions, and do not ingest them again.",
   details:
-    "Deletes as delete does. The tombstone, a hash without content, keeps the session from being ingested again. To restore it: ingest FILE --force.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+    "Deletes as delete does: a session, or every one that the options select together, after showing them; at a terminal it asks. The tombstones, hashes without content, keep them from being ingested again; kept transcripts go with them. To restore one: ingest FILE --force. --matching reads everything that is stored of every session, machine-made ones included, so nothing is missed. With --owner: everything of a person in a store of this machine, that is their sessions with their forks, their messages in other sessions, what was noted under their name, and tokens; the index is purged after it. What is out of reach: backups, and the files that agents themselves keep. Exits with 1 if nothing matches, or the answer is no.",
+  arguments: [
+    {
+      name: "SESSION",
+      optional: true,
+      help: "The session's id: short, whole, or its agent's own.",
+    },
+  ],
   options: {
+    project: PROJECT,
+    repo: REPO,
+    agent: { type: "string", value: "NAME", help: "Only this agent's." },
+    since: { type: "string", value: "TIME", help: "Last interaction at or after." },
+    until: UNTIL,
+    matching: {
+      type: "string",
+      value: "TEXT",
+      help: "Only those that have this text anywhere, in any case, also within words.",
+    },
+    owner: { type: "string", value: "NAME", help: "Everything of this owner; no other filter." },
+    "dry-run": { type: "boolean", help: "Only show what would be deleted." },
     yes: { type: "boolean", help: "Confirms the deletion." },
-    cascade: { type: "boolean", help: "Also its forks, and the memories that were taken from it." },
+    cascade: {
+      type: "boolean",
+      help: "Also their forks, and the memories that were taken from them.",
+    },
   },
-  examples: ["forget 5f0c2a91 --yes"],
-  run: (context, args, options) => runDeletion(context, args.SESSION, options, "Forgot"),
+  examples: [
+    "forget 5f0c2a91 --yes",
+    "forget --agent coder --since 7d --dry-run",
+    "forget --owner ana --yes",
+  ],
+  run: (context, args, options) => {
+    const { owner, cascade, yes, matching, agent, project, repo, since, until } = options;
+    const isDry = options["dry-run"] ?? false;
+    const filters = Object.entries({ project, repo, agent, since, until, matching });
+    const names = filters.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`]));
+    const [first, second] = [
+      ...(args.SESSION === undefined ? [] : ["SESSION"]),
+      ...(owner === undefined ? [] : ["--owner"]),
+      ...names.slice(0, 1),
+    ];
+    if (first === undefined) {
+      throw usageError("forget needs a SESSION, or what to forget, such as --project", "SESSION");
+    }
+    if (second !== undefined) {
+      throw usageError(`${first} and ${second} cannot go together; leave one out`, second);
+    }
+    if (matching?.trim() === "") throw usageError("--matching must not be empty", "--matching");
+    if (owner !== undefined) return forgetOwner(context, owner, { isDry, yes: yes ?? false });
+    const { SESSION: id } = args;
+    if (id !== undefined && !isDry) return runDeletion(context, id, options, "Forgot");
+    const filter = given({ agent, project, repo: toRepo(repo), ...toPeriod(options) });
+    return withStore(context, isDry ? "read" : accessToDelete(context, yes), async (tenant) => {
+      const sessions =
+        id === undefined
+          ? await showingProgress("Read", (onProgress) =>
+              selectSessions(tenant, filter, { text: matching, onProgress }),
+            )
+          : [await tenant.getSessionMeta(id)];
+      return forgetAll(context, tenant, sessions, { isDry, yes, cascade });
+    });
+  },
 });
+
+interface ForgetOptions {
+  readonly isDry: boolean;
+  readonly yes: boolean | undefined;
+  readonly cascade: boolean | undefined;
+}
+
+async function forgetAll(
+  context: Context,
+  tenant: TenantApi,
+  sessions: readonly Session[],
+  { isDry, yes, cascade = false }: ForgetOptions,
+): Promise<number> {
+  const { terminal, json } = context;
+  const messages = sessions.reduce((sum, { messageCount }) => sum + messageCount, 0);
+  const report = (forgotten: number, entries: number) =>
+    terminal.printJson({
+      dry_run: isDry,
+      sessions: sessions.map(({ id, shortId, agent, title, messageCount }) => {
+        return { id, short_id: shortId, agent, title, message_count: messageCount };
+      }),
+      message_count: messages,
+      forgotten: { sessions: forgotten, entries },
+    });
+  if (sessions.length === 0) {
+    if (json) await report(0, 0);
+    else await terminal.print("No session matches.");
+    return EXIT.nothing;
+  }
+  const what = `${counted(sessions.length, "session")} with ${counted(messages, "message")}`;
+  if (!json) for (const line of listed(sessions, terminal.columns)) await terminal.print(line);
+  if (isDry) {
+    if (json) await report(0, 0);
+    else await terminal.print(`Would forget ${what}. Nothing was deleted.`);
+    return EXIT.ok;
+  }
+  if (!yes && !(await confirmDeletion(context, what))) return EXIT.nothing;
+  let [forgotten, entries] = [0, 0];
+  await showingProgress("Forgot", async (onProgress) => {
+    for (const [i, { id }] of sessions.entries()) {
+      onProgress(i, sessions.length);
+      const tombstone = await unlessDeleted(() => tenant.deleteSession(id, { cascade }));
+      if (tombstone === undefined) continue;
+      forgotten++;
+      entries += tombstone.entryCount;
+    }
+  });
+  if (json) {
+    await report(forgotten, entries);
+    return EXIT.ok;
+  }
+  const done = `Forgot ${counted(forgotten, "session")} with ${counted(entries, "entry")}.`;
+  await terminal.print(
+    `${done} Their words leave the files by: ${commandLine(context, "doctor --purge")}`,
+  );
+  return EXIT.ok;
+}
+
+/** Lines of a listing for people; `--json` has all. */
+const MAX_LISTED = 20;
+
+function listed(sessions: readonly Session[], columns: number): string[] {
+  const rows = sessions
+    .slice(0, MAX_LISTED)
+    .map(({ shortId, lastInteractionAt, agent, messageCount, title }) => [
+      shortId,
+      formatTime(lastInteractionAt),
+      agent,
+      formatCount(messageCount),
+      title,
+    ]);
+  const header = ["ID", "LAST INPUT", "AGENT", "MESSAGES", "TITLE"];
+  const agents = new Map<string, number>();
+  for (const { agent } of sessions) agents.set(agent, (agents.get(agent) ?? 0) + 1);
+  const counts = [...agents].map(([agent, count]) => `${formatCount(count)} of ${agent}`);
+  const more = sessions.length - MAX_LISTED;
+  return [
+    ...formatTable(header, rows, columns),
+    ...(more > 0 ? [`and ${counted(more, "session")} more (--json lists all)`] : []),
+    counts.join(", "),
+  ];
+}
+
+async function showingProgress<Result>(
+  verb: string,
+  work: (onProgress: (done: number, total: number) => void) => Promise<Result>,
+): Promise<Result> {
+  const progress = new Progress();
+  try {
+    return await work((done, total) =>
+      progress.show(() => `${verb} ${formatCount(done)} of ${counted(total, "session")}`),
+    );
+  } finally {
+    progress.end();
+  }
+}

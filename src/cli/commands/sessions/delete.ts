@@ -4,7 +4,8 @@ import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted } from "../../print.ts";
-import { withStore } from "../../store.ts";
+import { askYesNo, canAsk } from "../../setup/ask.ts";
+import { type Access, withStore } from "../../store.ts";
 
 export const deleteSession: Command = defineCommand({
   name: "delete",
@@ -32,19 +33,34 @@ export function runDeletion(
   options: DeletionOptions,
   verb: string,
 ): Promise<number> {
-  return withStore(context, options.yes ? "write" : "read", async (tenant) => {
+  return withStore(context, accessToDelete(context, options.yes), async (tenant) => {
     const cascade = options.cascade ?? false;
     const session = await tenant.getSessionMeta(id);
     if (!options.yes) {
       const what = `session ${session.shortId} with ${counted(session.messageCount, "message")}`;
       const others = describeOthers(await tenant.listDerived(session.id), cascade);
-      throw usageError(`this would delete ${what}${others} for good; add --yes`, "--yes");
+      if (!(await confirmDeletion(context, `${what}${others}`))) return EXIT.nothing;
     }
     const tombstone = await tenant.deleteSession(session.id, { cascade });
     if (context.json) await context.terminal.printJson(toWireTombstone(tombstone));
     else await context.terminal.print(`${verb} ${counted(tombstone.entryCount, "entry")}.`);
     return EXIT.ok;
   });
+}
+
+/** A question is asked with the store open for its answer. */
+export function accessToDelete(context: Context, isConfirmed: boolean | undefined): Access {
+  return isConfirmed || asks(context) ? "write" : "read";
+}
+
+function asks({ json }: Context): boolean {
+  return canAsk() && !json;
+}
+
+/** Asks at a terminal; elsewhere throws the error that names `--yes`. */
+export async function confirmDeletion(context: Context, what: string): Promise<boolean> {
+  if (asks(context)) return askYesNo(`Delete ${what} for good?`);
+  throw usageError(`this would delete ${what} for good; add --yes`, "--yes");
 }
 
 function describeOthers(derived: Derived, cascade: boolean): string {

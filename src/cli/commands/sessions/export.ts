@@ -1,17 +1,14 @@
-import { toWireEntry } from "../../../api/entry.ts";
-import { maskEntry, maskFact, maskMemory, maskSession } from "../../../api/mask.ts";
-import { toWireFact, toWireMemory } from "../../../api/note.ts";
-import { toWireSession } from "../../../api/session.ts";
 import type { ExportFormat } from "../../../export/format.ts";
 import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
+import { toExportLine } from "../../../transfer/export-line.ts";
 import { type ExportSelection, toExportInput } from "../../../transfer/export-session.ts";
-import { type ExportedRecord, exportTenant } from "../../../transfer/export-tenant.ts";
+import { type ExportedRecord, exportOwner, exportTenant } from "../../../transfer/export-tenant.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { Progress } from "../../progress.ts";
-import { withStore } from "../../store.ts";
+import { refuseServer, withOwnTenant, withStore } from "../../store.ts";
 import { exportOriginal } from "../../transfer/export-original.ts";
 import { openOutput } from "../../transfer/output-file.ts";
 import { given } from "../../values.ts";
@@ -20,7 +17,7 @@ export const exportSessions: Command = defineCommand({
   name: "export",
   summary: "Write a session in another format, or everything as JSON lines.",
   details:
-    'With --all: a line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. With a session and --format: a file for other agents, or a page for people; losses are counted on standard error. Secrets are masked: to move everything elsewhere, add --raw. For a copy that can be restored, use backup, which masks nothing. With --original: the transcript that the session was ingested from.',
+    'With --all: a line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. With a session and --format: a file for other agents, or a page for people; losses are counted on standard error. Secrets are masked: to move everything elsewhere, add --raw. With --owner: the same of one person, and what belongs to them elsewhere: messages in sessions of others, memories, facts, records, routes and tokens. For a copy that can be restored, use backup, which masks nothing. With --original: the transcript that the session was ingested from.',
   arguments: [
     { name: "SESSION", optional: true, help: "The session's id; left out with --all." },
     {
@@ -31,6 +28,11 @@ export const exportSessions: Command = defineCommand({
   ],
   options: {
     all: { type: "boolean", help: "Every session, in our own format." },
+    owner: {
+      type: "string",
+      value: "NAME",
+      help: "Everything of this owner, as forget --owner deletes it.",
+    },
     project: {
       type: "string",
       value: "NAME",
@@ -60,6 +62,7 @@ export const exportSessions: Command = defineCommand({
   examples: [
     "export --all sessions.jsonl",
     "export --all --raw everything.jsonl",
+    "export --owner ana ana.jsonl",
     "export 5f0c2a91 --format markdown",
     "export 5f0c2a91 --format html page.html",
   ],
@@ -77,14 +80,29 @@ export const exportSessions: Command = defineCommand({
       return exportOriginal(context, args.SESSION, options.path, args.FILE);
     }
     if (options.path !== undefined) throw usageError("--path needs --original", "--path");
-    if (options.all) {
+    const { owner, project, raw = false } = options;
+    if (options.all || owner !== undefined) {
+      const which = owner === undefined ? "--all" : "--owner";
       for (const name of ["format", "leaf", "full"] as const) {
         if (options[name] !== undefined) {
-          throw usageError(`--all exports every session; leave out --${name}`, `--${name}`);
+          throw usageError(`${which} exports whole sessions; leave out --${name}`, `--${name}`);
         }
       }
-      if (args.FILE !== undefined) throw usageError("--all takes one FILE and no SESSION", "FILE");
-      return exportAll(context, args.SESSION, options.raw ?? false, options.project);
+      if (args.FILE !== undefined) {
+        throw usageError(`${which} takes one FILE and no SESSION`, "FILE");
+      }
+      if (owner === undefined) {
+        return withStore(context, "read", (tenant) =>
+          exportLines(context, args.SESSION, raw, exportTenant(tenant, given({ project }))),
+        );
+      }
+      if (project !== undefined || options.all) {
+        throw usageError("--owner is not narrowed down; leave the others out", "--owner");
+      }
+      refuseServer(context, "--owner", "run it where the store is");
+      return withOwnTenant(context, "read", (tenant) =>
+        exportLines(context, args.SESSION, raw, exportOwner(tenant, owner)),
+      );
     }
     if (options.project !== undefined) {
       throw usageError("--project needs --all", "--project");
@@ -137,62 +155,35 @@ function exportOne(
   });
 }
 
-function exportAll(
+async function exportLines(
   context: Context,
   file: string | undefined,
   raw: boolean,
-  project: string | undefined,
+  records: AsyncIterable<ExportedRecord>,
 ): Promise<number> {
-  return withStore(context, "read", async (tenant) => {
-    const { terminal } = context;
-    const progress = new Progress();
-    const output = await openOutput(file, terminal);
-    const counts = { session: 0, entry: 0, fact: 0, memory: 0 };
-    try {
-      for await (const record of exportTenant(tenant, given({ project }))) {
-        counts[record.type]++;
-        await output.write(`${JSON.stringify(toLine(raw ? record : mask(record)))}\n`);
-        progress.show(() => `Exported ${formatCount(counts.session)} sessions`);
-      }
-      await output.finish();
-    } finally {
-      progress.end();
-      await output.discard();
+  const { terminal } = context;
+  const progress = new Progress();
+  const output = await openOutput(file, terminal);
+  const counts = { session: 0, entry: 0, fact: 0, memory: 0, record: 0, route: 0, token: 0 };
+  try {
+    for await (const record of records) {
+      counts[record.type]++;
+      await output.write(`${JSON.stringify(toExportLine(record, raw))}\n`);
+      progress.show(() => `Exported ${formatCount(counts.session)} sessions`);
     }
-    const { session, entry, fact, memory } = counts;
-    if (output.file !== undefined && context.json) {
-      const written = { sessions: session, entries: entry, facts: fact, memories: memory };
-      await terminal.printJson({ file: output.file, ...written });
-    } else if (output.file !== undefined) {
-      const parts = [counted(session, "session"), counted(entry, "entry")];
-      await terminal.print(`Exported ${parts.join(" with ")} to ${output.file}`);
-    }
-    return EXIT.ok;
-  });
-}
-
-function mask(record: ExportedRecord): ExportedRecord {
-  switch (record.type) {
-    case "session":
-      return { type: record.type, session: maskSession(record.session) };
-    case "entry":
-      return { type: record.type, entry: maskEntry(record.entry) };
-    case "fact":
-      return { type: record.type, fact: maskFact(record.fact) };
-    case "memory":
-      return { type: record.type, memory: maskMemory(record.memory) };
+    await output.finish();
+  } finally {
+    progress.end();
+    await output.discard();
   }
-}
-
-function toLine(record: ExportedRecord): object {
-  switch (record.type) {
-    case "session":
-      return { type: record.type, ...toWireSession(record.session) };
-    case "entry":
-      return { type: record.type, ...toWireEntry(record.entry) };
-    case "fact":
-      return { type: record.type, ...toWireFact(record.fact) };
-    case "memory":
-      return { type: record.type, ...toWireMemory(record.memory) };
+  const { session, entry, fact, memory, record, route, token } = counts;
+  if (output.file !== undefined && context.json) {
+    const written = { sessions: session, entries: entry, facts: fact, memories: memory };
+    const others = { records: record, routes: route, tokens: token };
+    await terminal.printJson({ file: output.file, ...written, ...others });
+  } else if (output.file !== undefined) {
+    const parts = [counted(session, "session"), counted(entry, "entry")];
+    await terminal.print(`Exported ${parts.join(" with ")} to ${output.file}`);
   }
+  return EXIT.ok;
 }

@@ -186,7 +186,7 @@ async function verify(engine: EngineApi, head: string | undefined): Promise<Veri
 }
 
 /** Closing the store emptied its logs, unless a reader was active. */
-function noteLogs(context: Context): void {
+export function noteLogs(context: Context): void {
   const logs = ["-wal", "-index-wal"].map((suffix) => `${context.address}${suffix}`);
   const full = logs.filter((log) => (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > 0);
   if (full.length === 0) return;

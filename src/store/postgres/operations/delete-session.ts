@@ -47,12 +47,14 @@ const SQL = statements("delete_session", {
     FROM tombstones WHERE tenant = $1 AND origin_key = $2 ORDER BY session DESC LIMIT 1`,
   /** A reader's resume state may contain content of the session. */
   forgetFile: `UPDATE ingested_files SET state = NULL WHERE tenant = $1
-    AND (workstation, path) = (SELECT s.workstation, s.file FROM sessions s
-      WHERE s.tenant = $1 AND s.session = $2)`,
+    AND (workstation, path) IN (
+      SELECT workstation, file FROM sessions WHERE tenant = $1 AND session = $2
+      UNION SELECT workstation, path FROM original_sessions
+        WHERE tenant = $1 AND session = $2)`,
 });
 
 /** In foreign-key order; first the rows that reads find without the session. */
-const VISIBLE = [SQL.forgetFile, SQL.deleteFacts, SQL.deleteState];
+const VISIBLE = [SQL.deleteFacts, SQL.deleteState];
 const ROWS = [
   SQL.deleteEntries,
   SQL.deleteChains,
@@ -122,6 +124,7 @@ async function purge(
   const inPieces = entryCount > MAX_DELETED_ENTRIES;
   if (!inPieces) await releasePayloads(tx, session);
   dropStreams(tx, session);
+  tx.defer(SQL.forgetFile, tx.tenant, session);
   if (reason === REIMPORT) unlinkOriginals(tx, session);
   else dropOriginals(tx, session);
   for (const deletion of [...VISIBLE, ...(inPieces ? [SQL.markDeleted] : ROWS)]) {

@@ -43,8 +43,10 @@ const SQL = statements("delete_session", {
     FROM tombstones WHERE tenant = ? AND origin_key = ? ORDER BY session DESC LIMIT 1`,
   /** A reader's resume state may contain content of the session. */
   forgetFile: `UPDATE ingested_files SET state = NULL WHERE tenant = ?1
-    AND (workstation, path) = (SELECT s.workstation, s.file FROM sessions s
-      WHERE s.tenant = ?1 AND s.session = ?2)`,
+    AND (workstation, path) IN (
+      SELECT workstation, file FROM sessions WHERE tenant = ?1 AND session = ?2
+      UNION SELECT workstation, path FROM original_sessions
+        WHERE tenant = ?1 AND session = ?2)`,
 });
 
 export function deleteSession(
@@ -73,9 +75,9 @@ export function deleteSession(
 
   const { originKey, entryCount, digest } = tombstone;
   dropStreams(db, tenant, session);
+  db.run(SQL.forgetFile, tenant, session);
   if (reason === REIMPORT) unlinkOriginals(db, tenant, session);
   else dropOriginals(db, tenant, session);
-  db.run(SQL.forgetFile, tenant, session);
   const feed = planFeed(db, tenant, [sessionDeleted(tombstone, by)]);
   db.run(SQL.deleteFacts, tenant, session);
   db.run(SQL.deleteState, tenant, session);
