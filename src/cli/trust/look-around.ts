@@ -1,6 +1,6 @@
 /** What Backscroll keeps on this machine, who may read it, and where it is sent. */
 
-import { lstatSync, readdirSync } from "node:fs";
+import { lstatSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { hidePasswords } from "../../api/address.ts";
@@ -18,7 +18,7 @@ import { readConfig } from "../setup/config-file.ts";
 import { fileOf, hooksFileOf, isHere } from "../setup/plan.ts";
 import { runningServers } from "./running-servers.ts";
 
-/** A file or a socket of ours. */
+/** A file of ours. */
 export interface KeptFile {
   readonly path: string;
   readonly bytes: number;
@@ -69,19 +69,21 @@ function isOfStore(name: string, store: string): boolean {
 }
 
 function namesIn(folder: string, isWanted: (name: string) => boolean): string[] {
-  const found = lstatSync(folder, { throwIfNoEntry: false });
-  if (!found?.isDirectory()) return [];
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
   return readdirSync(folder)
     .filter(isWanted)
     .map((name) => join(folder, name));
 }
 
 function describeFile(path: string): KeptFile[] {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  if (found === undefined || found.isSocket()) return [];
-  if (found.isDirectory()) return namesIn(path, () => true).flatMap(describeFile);
+  // A link to a folder is not followed: it may lead back here.
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    return namesIn(path, () => true).flatMap(describeFile);
+  }
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile()) return [];
   if (process.platform === "win32") return [{ path, bytes: found.size, mode: null, others: false }];
-  const folder = lstatSync(dirname(path));
+  const folder = statSync(dirname(path));
   const mode = `0${(found.mode & 0o777).toString(8).padStart(3, "0")}`;
   const others = (found.mode & 0o044) !== 0 && (folder.mode & 0o011) !== 0;
   return [{ path, bytes: found.size, mode, others }];
@@ -89,8 +91,9 @@ function describeFile(path: string): KeptFile[] {
 
 export async function readContents(tenant: TenantEngine): Promise<StoreContents> {
   const agents: Record<string, number> = {};
-  for (const { agent } of await selectSessions(tenant, {}))
+  for (const { agent } of await selectSessions(tenant, {})) {
     agents[agent] = (agents[agent] ?? 0) + 1;
+  }
   const tokens: Record<string, number> = {};
   for (let after: string | undefined; ; ) {
     const input = { limit: MAX_PAGE, ...(after === undefined ? {} : { after }) };
@@ -161,7 +164,11 @@ export async function receivers(address: string): Promise<readonly Receiver[]> {
   for (const replica of variable("BACKSCROLL_REPLICAS")?.split(",") ?? []) {
     add("replica", replica.trim());
   }
-  add("embedder", (await embedderSettings())?.url);
+  const embedder = await embedderSettings();
+  if (embedder !== undefined && embedder.url === undefined) {
+    found.push({ what: "embedder", address: embedder.model ?? "", leaves: false });
+  }
+  add("embedder", embedder?.url);
   add("model", variable("BACKSCROLL_MODEL_URL"));
   const telemetry = variable("BACKSCROLL_TELEMETRY") ?? "off";
   if (telemetry !== "off") found.push({ what: "telemetry", address: telemetry, leaves: true });
