@@ -64,6 +64,7 @@ test.each([
   ["context", "long"],
   ["stats"],
   ["doctor", "--verify"],
+  ["trust"],
 ])("%s fits", async (...args) => {
   const { code, stdout, stderr } = await cli(...args);
   expect([code, stderr]).toEqual([0, ""]);

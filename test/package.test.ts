@@ -557,6 +557,7 @@ describe("the command line", () => {
       "token list",
       "token revoke",
       "doctor",
+      "trust",
       "embed",
       "sweep",
       "maintain",

@@ -16,7 +16,7 @@ import { localEmbedder } from "../providers/embedding/local-embedder.ts";
 const LOCAL = "local";
 
 /** An embedder, and the names of its settings at their source. */
-interface Named {
+export interface Named {
   readonly url: string | undefined;
   readonly model: string | undefined;
   readonly dimensions: number | undefined;
@@ -25,8 +25,13 @@ interface Named {
 
 /** The option `embedder` of `open`: undefined if no embedder is configured. */
 export async function ownEmbedder(): Promise<Embedder | undefined> {
-  const named = ofEnvironment() ?? (await ofConfiguration());
+  const named = await embedderSettings();
   return named === undefined ? undefined : toEmbedder(named);
+}
+
+/** Its settings, unchecked. */
+export async function embedderSettings(): Promise<Named | undefined> {
+  return ofEnvironment() ?? (await ofConfiguration());
 }
 
 function ofEnvironment(): Named | undefined {

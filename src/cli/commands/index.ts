@@ -66,6 +66,7 @@ import { restore } from "./store/restore.ts";
 import { status } from "./store/status.ts";
 import { sweep } from "./store/sweep.ts";
 import { tenantDelete } from "./store/tenant-delete.ts";
+import { trust } from "./store/trust.ts";
 import { version } from "./store/version.ts";
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
@@ -110,6 +111,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "Look after the store",
     commands: [
       doctor,
+      trust,
       embed,
       sweep,
       maintain,

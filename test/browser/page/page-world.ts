@@ -64,7 +64,8 @@ export async function openWatched(
   });
   page.on("request", (request) => {
     const url = request.url();
-    if (!url.startsWith(world.url()) && !/^(data|blob):/.test(url)) wrongs.push(`asked: ${url}`);
+    const isOwn = new URL(url).origin === new URL(world.url()).origin;
+    if (!isOwn && !/^(data|blob):/.test(url)) wrongs.push(`asked: ${url}`);
   });
   const watching = await page.addInitScript(() => {
     document.addEventListener("securitypolicyviolation", (event) => {

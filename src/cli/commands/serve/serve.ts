@@ -18,6 +18,7 @@ import { counted, formatCount } from "../../print.ts";
 import { commandLine, readVersion } from "../../program.ts";
 import { withOwnStore } from "../../store.ts";
 import { copyInProcess } from "../../transfer/backup-process.ts";
+import { announceServer } from "../../trust/running-servers.ts";
 import { given, toChoice, toCount } from "../../values.ts";
 import { fleetOptions } from "./fleet-options.ts";
 
@@ -159,6 +160,7 @@ export async function serveUntilStopped(
     stop.abort();
   };
   process.on("SIGINT", stopOnSignal).on("SIGTERM", stopOnSignal);
+  const withdraw = announceServer(server.url);
   try {
     await onListening(server);
     const { signal } = stop;
@@ -178,6 +180,7 @@ export async function serveUntilStopped(
     await server.stop();
     await Promise.all(work);
   } finally {
+    withdraw();
     process.off("SIGINT", stopOnSignal).off("SIGTERM", stopOnSignal);
   }
   return EXIT.ok;
