@@ -23,7 +23,7 @@ export async function benchPage(options: BenchOptions): Promise<boolean> {
   }
   await withFolder(options.folder, async (folder) => {
     const address = join(folder, "page.db");
-    await fillForServer(address, options.messages);
+    await fillForServer({ address, messages: options.messages });
     const server = await startServer(address);
     const browser = await chromium.launch({
       executablePath: found.path,

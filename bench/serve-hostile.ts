@@ -48,13 +48,16 @@ export async function makeTokens(
 }
 
 /** Tokens that may write, each for a tenant of its own. */
-export async function makeTenantTokens(address: string, count: number): Promise<string[]> {
+export async function makeTenantTokens(
+  address: string,
+  tenants: readonly string[],
+): Promise<string[]> {
   const engine = await open(address);
   try {
     const tokens: string[] = [];
-    for (let i = 0; i < count; i++) {
-      const input = { scope: "write", actor: "person" } as const;
-      tokens.push((await engine.forTenant(`follower-${i}`).createToken(input)).token);
+    for (const tenant of tenants) {
+      const input = { scope: "write", actor: "person", actAs: "any" } as const;
+      tokens.push((await engine.forTenant(tenant).createToken(input)).token);
     }
     return tokens;
   } finally {

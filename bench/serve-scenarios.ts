@@ -10,6 +10,8 @@ import { randomNumbers, Words } from "./synthetic.ts";
 export interface FillTask {
   readonly address: string;
   readonly messages: number;
+  /** Sessions take turns among these; the default tenant if left out. */
+  readonly tenants?: readonly string[];
 }
 
 export interface LoadTask {
@@ -19,26 +21,36 @@ export interface LoadTask {
   /** Requests a second, open loop: sent whether or not earlier ones were answered. */
   readonly rate: number;
   readonly seconds: number;
-  /** None is needed on this machine. */
-  readonly token?: string;
-  /** Appends and searches, half of each. */
-  readonly even?: boolean;
+  /** Of the tenants that the sessions take turns among; none is needed on this machine. */
+  readonly tokens?: readonly string[];
+  /** Default `mostly appends`. */
+  readonly mix?: Mix;
 }
 
 type Kind = "append" | "list" | "search";
+type Mix = "mostly appends" | "even" | "thirds";
+
+/** The share of appends, and that of appends and lists; the rest are searches. */
+const MIXES: Readonly<Record<Mix, readonly [number, number]>> = {
+  "mostly appends": [0.8, 0.95],
+  even: [0.5, 0.5],
+  thirds: [1 / 3, 2 / 3],
+};
 
 /** Writes are spread over all sessions. */
 const idOf = (session: number) => `session-${session}`;
 
-export async function fillStore({ address, messages }: FillTask): Promise<Figures> {
+export async function fillStore({ address, messages, tenants }: FillTask): Promise<Figures> {
   const engine = await open(address, { durability: "process" });
+  const filled = tenants?.map((name) => engine.forTenant(name)) ?? [engine];
   const corpus = new SearchCorpus(7);
   let sessions = 0;
   let batch: { role: "user" | "assistant"; content: string }[] = [];
   const store = async () => {
     if (batch.length === 0) return;
+    const tenant = filled[sessions % filled.length] ?? engine;
     const id = idOf(sessions++);
-    const session = await engine.createSession({ id, agent: "bench", createdBy: "person" });
+    const session = await tenant.createSession({ id, agent: "bench", createdBy: "person" });
     await session.append(batch);
     batch = [];
   };
@@ -49,7 +61,7 @@ export async function fillStore({ address, messages }: FillTask): Promise<Figure
     batch.push({ role, content: text });
   }
   await store();
-  await engine.maintainIndex("maintain");
+  for (const tenant of filled) await tenant.maintainIndex("maintain");
   await engine.close();
   return { sessions };
 }
@@ -58,8 +70,12 @@ export async function fillStore({ address, messages }: FillTask): Promise<Figure
  * Latency counts from the scheduled time, not from the time of sending (no coordinated omission).
  */
 export async function openLoop(task: LoadTask): Promise<Figures> {
-  const { rate, seconds, connections } = task;
-  const kindOf = task.even ? evenKind : mixedKind;
+  const { rate, seconds, connections, mix = "mostly appends" } = task;
+  const [appends, reads] = MIXES[mix];
+  const kindOf = (random: number): Kind => {
+    if (random < appends) return "append";
+    return random < reads ? "list" : "search";
+  };
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const send = sender(task, agent);
   const times: Record<Kind, number[]> = { append: [], list: [], search: [] };
@@ -153,24 +169,16 @@ export async function holdSubscribers({
   return { rssMb, heard, heardByAllMs, rssAfterMb: rssOf(pid) };
 }
 
-function evenKind(random: number): Kind {
-  return random < 0.5 ? "append" : "search";
-}
-
-/** 80 % append, 15 % list, 5 % search. */
-function mixedKind(random: number): Kind {
-  if (random < 0.8) return "append";
-  return random < 0.95 ? "list" : "search";
-}
-
 function sender(
-  { url, sessions, token }: LoadTask,
+  { url, sessions, tokens = [] }: LoadTask,
   agent: Agent,
 ): (kind: Kind, random: number) => Promise<number> {
   const words = new Words(11, 20_000);
   const corpus = new SearchCorpus(13);
   return (kind, random) => {
-    const id = idOf(Math.floor(random * sessions));
+    const session = Math.floor(random * sessions);
+    const id = idOf(session);
+    const token = tokens[session % tokens.length];
     if (kind === "append") {
       const body = JSON.stringify({ messages: [{ role: "user", content: words.text(40) }] });
       return exchange(agent, token, "POST", `${url}/v1/sessions/${id}/messages`, body);

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type Figures, inFreshProcess } from "./measure.ts";
+import type { FillTask } from "./serve-scenarios.ts";
 
 export interface Subject {
   readonly url: string;
@@ -15,9 +16,9 @@ export interface Subject {
 }
 
 /** Fills the store that a server is measured on, in a process of its own. */
-export function fillForServer(address: string, messages: number): Promise<Figures> {
+export function fillForServer(task: FillTask): Promise<Figures> {
   const scenarios = new URL("./serve-scenarios.ts", import.meta.url);
-  return inFreshProcess(scenarios, "fillStore", { address, messages });
+  return inFreshProcess(scenarios, "fillStore", task);
 }
 
 export function startServer(address: string): Promise<Subject> {

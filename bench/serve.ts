@@ -1,5 +1,6 @@
 /** `npm run bench -- serve`: a server under load, beside a trivial one. */
 
+import { loadavg } from "node:os";
 import { join } from "node:path";
 import { MAX_TENANT_FOLLOWERS } from "../src/model/limits.ts";
 import {
@@ -30,6 +31,8 @@ const HOSTILE_SECONDS = 20;
 const HOSTILE_CONNECTIONS = 8;
 const QUIET_RUNS = 3;
 
+const MIX_TENANTS = 8;
+
 const SUBSCRIBERS = 1_000;
 const SOAK_SECONDS = 600;
 const QUICK_SOAK_SECONDS = 60;
@@ -39,9 +42,10 @@ export async function benchServe(options: BenchOptions): Promise<boolean> {
   const wanted = (name: string) => name.includes(options.only);
   await withFolder(options.folder, async (folder) => {
     const address = join(folder, "serve.db");
-    const sessions = await fillForServer(address, options.messages);
-    const count = sessions["sessions"] ?? 0;
+    const { messages } = options;
+    const { sessions: count = 0 } = await fillForServer({ address, messages });
     if (wanted("load")) await measureLoad(report, address, count, options.runs);
+    if (wanted("mix of tenants")) await measureMix(report, join(folder, "mix.db"), messages);
     if (wanted("hostile neighbour")) await measureHostile(report, address, count);
     if (wanted("highest rate")) await measureHighest(report, address, count);
     if (wanted("subscribers")) await measureSubscribers(report, address);
@@ -71,10 +75,37 @@ async function measureLoad(
   }
 }
 
+/** A third each of appends, lists and searches: nobody waits for another tenant's searches. */
+async function measureMix(report: Report, address: string, messages: number): Promise<void> {
+  const names = tenants(MIX_TENANTS);
+  const { sessions = 0 } = await fillForServer({ address, messages, tenants: names });
+  const tokens = await makeTenantTokens(address, names);
+  const figures = await withSubject(startServer(address), async (server) => {
+    const loaded = await load(server, { sessions, rate: 200, seconds: 60, tokens, mix: "thirds" });
+    const around: Figures = { rssMb: server.rssMb(), loadAverage: loadavg()[0] ?? Number.NaN };
+    return { ...loaded, ...around };
+  });
+  report.measurement("sqlite", `mix of ${MIX_TENANTS} tenants, 200 requests/s`, 1, figures);
+  for (const kind of ["append", "list", "search"]) {
+    report.bar(`${kind} p99 ms in a mix of tenants`, figures[`${kind}P99Ms`], 150);
+  }
+  report.bar("requests that failed in a mix of tenants", figures["failed"], 0);
+}
+
+function tenants(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, i) => `tenant-${i}`);
+}
+
 /** One server throughout, so that its code is compiled before the load begins. */
 async function measureHostile(report: Report, address: string, sessions: number): Promise<void> {
   const { own, hostile } = await makeTokens(address);
-  const task = { sessions, rate: HOSTILE_RATE, seconds: HOSTILE_SECONDS, token: own, even: true };
+  const task = {
+    sessions,
+    rate: HOSTILE_RATE,
+    seconds: HOSTILE_SECONDS,
+    tokens: [own],
+    mix: "even",
+  } as const;
   await withSubject(startServer(address), async (server) => {
     // The first is for warming up.
     const quiet = [];
@@ -139,7 +170,7 @@ async function measureHighest(report: Report, address: string, sessions: number)
 }
 
 async function measureSubscribers(report: Report, address: string): Promise<void> {
-  const tokens = await makeTenantTokens(address, SUBSCRIBERS / MAX_TENANT_FOLLOWERS);
+  const tokens = await makeTenantTokens(address, tenants(SUBSCRIBERS / MAX_TENANT_FOLLOWERS));
   const figures = await withSubject(startServer(address), async (server) => {
     const before = server.rssMb();
     const held = await inFreshProcess(SCENARIOS, "holdSubscribers", {

@@ -14,6 +14,8 @@ export interface SearchCacheOptions {
   readonly cacheBytes?: number;
   /** Milliseconds, for deadlines. */
   readonly clock: () => number;
+  /** This many caches share the memory of one. */
+  readonly sharing?: number;
 }
 
 /** Shared by all tenants: segments are immutable, and their numbers are unique. */
@@ -22,10 +24,13 @@ export class SearchCache {
   readonly #cache: IndexCache;
   readonly #vectors = new VectorCache();
   readonly #tenants = new Map<string, TenantCache>();
+  readonly #maxTenants: number;
 
   constructor(options: SearchCacheOptions) {
+    const { cacheBytes = DEFAULT_CACHE_BYTES, sharing = 1 } = options;
     this.#options = options;
-    this.#cache = new IndexCache(options.cacheBytes ?? DEFAULT_CACHE_BYTES);
+    this.#cache = new IndexCache(cacheBytes / sharing);
+    this.#maxTenants = MAX_TENANTS / sharing;
   }
 
   tenant(name: string): TenantCache {
@@ -35,7 +40,7 @@ export class SearchCache {
     const cache = known ?? new TenantCache(this.#cache, this.#options, this.#vectors);
     this.#tenants.set(name, cache);
     const [oldest] = this.#tenants.keys();
-    if (this.#tenants.size > MAX_TENANTS && oldest !== undefined) this.#tenants.delete(oldest);
+    if (this.#tenants.size > this.#maxTenants && oldest !== undefined) this.#tenants.delete(oldest);
     return cache;
   }
 }

@@ -22,7 +22,7 @@ export interface StoreOptions {
   readonly inThread?: boolean;
   /**
    * For hosts with many callers: searches run on their own SQLite thread, so that other reads do
-   * not wait.
+   * not wait; with two cores or more, two at a time on two threads.
    */
   readonly searchThread?: boolean;
   /** The limit of queued writes; above it, `store_busy`. */

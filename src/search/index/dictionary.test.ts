@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { ByteWriter } from "./bytes.ts";
-import { type DictionaryBlock, findEntry, readBlock } from "./dictionary.ts";
+import { type DictionaryBlock, findEntry, readBlock, readTerms } from "./dictionary.ts";
 
 const BLOCK: DictionaryBlock = { entries: [1, 0, 0], postings: [2, 40, 0], positions: [3, 80, 0] };
 
@@ -33,6 +33,7 @@ test("a term is found in a block as by reading the whole block", () => {
     fc.property(fc.uniqueArray(word, { maxLength: 40 }), fc.array(word), (words, others) => {
       const bytes = write([...words].sort());
       const all = new Map(readBlock(BLOCK, bytes).map((entry) => [entry.term, entry]));
+      expect(readTerms(bytes)).toEqual([...all.keys()]);
       expect(all.size).toBe(words.length);
       for (const term of [...words, ...others]) {
         expect(findEntry(BLOCK, bytes, term)).toEqual(all.get(term));

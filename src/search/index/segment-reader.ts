@@ -6,9 +6,8 @@ import {
   blockOf,
   type DictionaryIndex,
   findEntry,
-  readBlock,
   readDictionaryIndex,
-  type TermEntry,
+  readTerms,
 } from "./dictionary.ts";
 import { FactsTable } from "./facts-table.ts";
 import { firstSlot, slotAt } from "./index-cache.ts";
@@ -133,9 +132,9 @@ export class SegmentReader implements Source {
     for (let block = Math.max(0, blockOf(index, prefix)); block < index.length; block++) {
       const first = index.term(block);
       if (found.length >= limit || (first > prefix && !first.startsWith(prefix))) break;
-      const entries = this.block(field, index, block);
-      if (entries === undefined) return undefined;
-      for (const term of entries.keys()) if (term.startsWith(prefix)) found.push(term);
+      const terms = this.#termsOf(field, index, block);
+      if (terms === undefined) return undefined;
+      for (const term of terms) if (term.startsWith(prefix)) found.push(term);
     }
     return found.slice(0, limit);
   }
@@ -149,19 +148,10 @@ export class SegmentReader implements Source {
     return read;
   }
 
-  block(
-    field: Field,
-    index: DictionaryIndex,
-    number: number,
-  ): ReadonlyMap<string, TermEntry> | undefined {
+  #termsOf(field: Field, index: DictionaryIndex, number: number): readonly string[] | undefined {
+    const slot = slotAt(FIELD_SLOTS[field].block, number);
     const block = index.block(number);
-    if (block === undefined) return undefined;
-    return this.#record(
-      slotAt(FIELD_SLOTS[field].block, number),
-      block.entries,
-      20,
-      (bytes) => new Map(readBlock(block, bytes).map((entry) => [entry.term, entry])),
-    );
+    return block && this.#record(slot, block.entries, 6, readTerms);
   }
 
   columns(chunk: number): ChunkColumns | undefined {

@@ -70,41 +70,53 @@ function findAlike(term: string, views: readonly View[]): readonly string[] | un
   if (lists.includes(undefined)) return undefined;
   let fewest = term.length >= LONG_WORD ? 2 : 1;
   let alike: string[] = [];
-  for (const other of new Set(lists.flatMap((list) => list ?? []))) {
-    const errors = countErrors(term, other, fewest);
-    if (errors > fewest) continue;
-    if (errors < fewest) alike = [];
-    fewest = errors;
-    alike.push(other);
+  for (const list of lists) {
+    for (const other of list ?? []) {
+      const errors = countErrors(term, other, fewest);
+      if (errors > fewest) continue;
+      if (errors < fewest) alike = [];
+      fewest = errors;
+      alike.push(other);
+    }
   }
-  return alike.sort().slice(0, MAX_STANDING);
+  return [...new Set(alike)].sort().slice(0, MAX_STANDING);
 }
+
+/** Rows of `countErrors`, reused: thousands of terms are compared for one word. */
+let beforeLast: number[] = [];
+let last: number[] = [];
+let row: number[] = [];
 
 /**
  * The optimal string alignment distance: insertions, deletions, substitutions and transpositions.
  * Any number above `limit` means more errors than that.
  */
 export function countErrors(a: string, b: string, limit: number): number {
-  if (Math.abs(a.length - b.length) > limit) return limit + 1;
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
+  const tooMany = limit + 1;
+  if (Math.abs(a.length - b.length) > limit) return tooMany;
+  for (let j = 0; j <= b.length; j++) last[j] = j;
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1];
+    // Further from the diagonal there are more errors than the limit.
+    const from = Math.max(1, i - limit);
+    const to = Math.min(b.length, i + limit);
+    row[from - 1] = from === 1 ? i : tooMany;
+    row[to + 1] = tooMany;
+    let fewest = row[from - 1] as number;
+    const letter = a.charCodeAt(i - 1);
+    for (let j = from; j <= to; j++) {
+      const other = b.charCodeAt(j - 1);
       let errors = Math.min(
         (last[j] as number) + 1,
         (row[j - 1] as number) + 1,
-        (last[j - 1] as number) + (same ? 0 : 1),
+        (last[j - 1] as number) + (letter === other ? 0 : 1),
       );
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        errors = Math.min(errors, (beforeLast[j - 2] as number) + 1);
-      }
-      row.push(errors);
+      const isSwap = letter === b.charCodeAt(j - 2) && a.charCodeAt(i - 2) === other;
+      if (isSwap && i > 1 && j > 1) errors = Math.min(errors, (beforeLast[j - 2] as number) + 1);
+      row[j] = errors;
+      fewest = Math.min(fewest, errors);
     }
-    if (Math.min(...row) > limit) return limit + 1;
-    beforeLast = last;
-    last = row;
+    if (fewest > limit) return tooMany;
+    [beforeLast, last, row] = [last, row, beforeLast];
   }
   return last[b.length] as number;
 }

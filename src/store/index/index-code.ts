@@ -21,8 +21,8 @@ import { findSessions } from "../../search/text/find-sessions.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
 
 export interface IndexCode<Cache = unknown> {
-  /** Cached between searches while the store is open. */
-  createCache(options: IndexingOptions): Cache;
+  /** Cached between searches while the store is open. `sharing` caches share the memory of one. */
+  createCache(options: IndexingOptions, sharing?: number): Cache;
   search(request: IndexRequest, cache: Cache, tenant: string): Asking<IndexAnswer>;
   maintain(task: MaintenanceTask, options: MaintenanceOptions): Asking<MaintenanceReport>;
 }
@@ -43,10 +43,11 @@ export async function loadIndexCode(module: string | undefined): Promise<IndexCo
 }
 
 const INDEX_CODE: IndexCode<SearchCache> = {
-  createCache: (options) =>
+  createCache: (options, sharing = 1) =>
     new SearchCache({
       indexing: analysisOf(options),
       clock: () => performance.now(),
+      sharing,
       ...(options.cacheBytes === undefined ? {} : { cacheBytes: options.cacheBytes }),
     }),
   search: (request, cache, tenant) => {

@@ -1,5 +1,6 @@
 /** Opens a store by path: its file, its executor, and reported losses. */
 
+import { availableParallelism } from "node:os";
 import { describeConflict, firstSetting, warnOfConflict } from "../index/stored-indexing.ts";
 import { flushAtOf } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
@@ -25,7 +26,7 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
     busyTimeoutMs: options.busyTimeoutMs ?? 30_000,
     maxQueue: options.maxQueue ?? 10_000,
     indexing: options.indexing ?? {},
-    searchThread: options.searchThread ?? false,
+    searchThreads: options.searchThread ? Math.min(2, availableParallelism()) : 0,
   };
   const flushAt = flushAtOf(options);
   if (file === MEMORY) {

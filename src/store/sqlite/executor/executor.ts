@@ -48,8 +48,8 @@ export interface ExecutorOptions {
   readonly busyTimeoutMs: number;
   readonly maxQueue: number;
   readonly indexing: SuiteIndexing;
-  /** True: searches have their own thread. */
-  readonly searchThread: boolean;
+  /** Threads of their own for searches, at most 2. 0: they run on the reader's. */
+  readonly searchThreads: number;
 }
 
 /**

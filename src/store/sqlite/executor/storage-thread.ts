@@ -43,8 +43,8 @@ import { WriteQueue } from "./write-queue.ts";
 const data = workerData as ThreadData;
 const port = parentPort as MessagePort;
 
-/** The last element is a shared flag: 1 once the caller has aborted. */
-type SearchArguments = [string, IndexRequest, Int32Array | undefined];
+/** A shared flag, 1 once the caller has aborted, and the number of threads that search. */
+type SearchArguments = [string, IndexRequest, Int32Array | undefined, number];
 
 /** Reads are random, and the system caches the file too: a larger cache saved no time. */
 const READER_CACHE_KIB = 4_096;
@@ -141,9 +141,9 @@ function serveReads(): void {
         if (request.name === CHECKPOINT) return db.checkpoint("PASSIVE");
         if (request.name === CLOSE) return close();
         if (code === undefined) return callRead(db, request.name as ReadName, request.args);
-        const [tenant, wanted, abandoned] = request.args as SearchArguments;
+        const [tenant, wanted, abandoned, sharing] = request.args as SearchArguments;
         const isAbandoned = abandoned && (() => Atomics.load(abandoned, 0) !== 0);
-        return packAnswer(searcher.search(code, tenant, wanted, isAbandoned));
+        return packAnswer(searcher.search(code, tenant, wanted, { isAbandoned, sharing }));
       } catch (error) {
         if (!isBusy(error) || Date.now() > deadline) throw error;
         await pause(2);

@@ -8,7 +8,9 @@ import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { textOf } from "../../../model/block.ts";
 import { open } from "../../../open.ts";
+import type { IndexRequest } from "../../../search/request.ts";
 import { engineOn, openStore } from "../../../store-kit/index.ts";
+import { Threads } from "./threads.ts";
 
 test("replies that arrive together are settled over several turns of the event loop", async () => {
   const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
@@ -57,6 +59,64 @@ test("an aborted search releases the thread", async () => {
     await expect(search).rejects.toThrow("typed on");
     // It runs on the same thread, so it would wait forever without the abort.
     expect(await read).toEqual([]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("two searches run at a time, on a second thread that starts when it is needed", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
+  const path = join(folder, "store.db");
+  // A search ends once the one that it names has begun.
+  const module = `data:text/javascript,import { existsSync, writeFileSync } from "node:fs";
+    import { threadId } from "node:worker_threads";
+    export const indexCode = { createCache() {}, *maintain() {}, *search({ own, other }) {
+      writeFileSync("${folder}/" + own, "");
+      while (!existsSync("${folder}/" + other));
+      return { threadId };
+    } }`;
+  await (await open(path)).close();
+  const options = { path, durability: "process", readOnly: false, busyTimeoutMs: 1_000 } as const;
+  const threads = new Threads(
+    { ...options, maxQueue: 10, searchThreads: 2, indexing: { module } },
+    (reason) => expect.unreachable(reason),
+  );
+  try {
+    const search = (own: string, other: string) =>
+      threads.search("acme", { own, other } as unknown as IndexRequest) as Promise<unknown>;
+    const first = await search("a", "a");
+    expect(await search("b", "b")).toEqual(first);
+    const [third, fourth] = await Promise.all([search("c", "d"), search("d", "c")]);
+    expect(third).toEqual(first);
+    expect(fourth).not.toEqual(first);
+  } finally {
+    await threads.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("the log is reused beside searches without a pause", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "backscroll-"));
+  const path = join(folder, "store.db");
+  const module = `data:text/javascript,export const indexCode = {
+    createCache() {}, *maintain() {}, *search() {
+      for (const end = Date.now() + 200; Date.now() < end;);
+      return { hits: [], notes: [], unreadable: [], lag: 0 };
+    } }`;
+  try {
+    const indexing = { module, flushAt: 0 };
+    await using engine = await open(path, { searchThread: true, durability: "process", indexing });
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    let isOver = false;
+    const searches = ["a", "b", "c", "d"].map(async (tenant) => {
+      while (!isOver) await engine.forTenant(tenant).searchSessions("x");
+    });
+    const text = randomBytes(1024 * 1024).toString("base64");
+    for (let i = 0; i < 60; i++) await session.append({ role: "user", content: text + i });
+    isOver = true;
+    await Promise.all(searches);
+    // Of 84 MB written.
+    expect(statSync(`${path}-wal`).size).toBeLessThan(50 * 1024 * 1024);
   } finally {
     rmSync(folder, { recursive: true });
   }

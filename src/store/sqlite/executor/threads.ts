@@ -1,6 +1,6 @@
 /**
  * SQLite on two threads: one writes, one reads. A third, the indexer, starts on demand, and for
- * hosts with many callers a fourth searches.
+ * hosts with many callers one or two that search.
  *
  * So an fsync, a wait for another process's lock or a long read never stalls the host's event loop.
  * The threads keep the process alive only while requests are pending. A small write that finds the
@@ -51,8 +51,8 @@ export class Threads implements Executor {
   readonly #writer: Thread;
   readonly #reader: Thread;
   #indexer: Thread | undefined;
-  /** For hosts with many callers: a search then delays no other read. */
-  #searcher: Thread | undefined;
+  /** For hosts with many callers: a search then delays no other read. They start when needed. */
+  readonly #searchers: Thread[] = [];
   readonly #turns = new SearchTurns();
   #host: HostWriter | undefined;
   /** A write of the host's thread that is not yet durable. */
@@ -76,11 +76,11 @@ export class Threads implements Executor {
   }
 
   #write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
-    const { maxQueue, searchThread } = this.#options;
+    const { maxQueue, searchThreads } = this.#options;
     const waiting = this.#writer.waiting;
     if (waiting >= maxQueue) return Promise.reject(queueFull(waiting));
     const idle = waiting === 0 && this.#hostWrite === undefined;
-    if (idle && isSmallWrite(name, args, searchThread)) {
+    if (idle && isSmallWrite(name, args, searchThreads > 0)) {
       const written = this.#writeOnHost(name, args);
       if (written !== undefined) return written;
     }
@@ -98,20 +98,36 @@ export class Threads implements Executor {
   }
 
   search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
-    return this.#turns.run(tenant, () => this.#searchNow(tenant, request, signal), signal);
+    const search = (lane: number) => this.#searchIn(lane, tenant, request, signal);
+    // Vectors are in the memory of one thread only.
+    return this.#turns.run(tenant, search, { signal, isFirst: "meaning" in request });
   }
 
-  #searchNow(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
-    if (this.#options.searchThread) {
-      this.#searcher = alive(this.#searcher) ?? this.#start("reader");
-    }
-    const thread = this.#searcher ?? this.#reader;
+  #searchIn(
+    lane: number,
+    tenant: string,
+    request: IndexRequest,
+    signal?: AbortSignal,
+  ): Promise<IndexAnswer> {
+    const thread = this.#searcherOf(lane);
     // A searching thread receives no messages: it polls this flag.
     const aborted = signal && new Int32Array(new SharedArrayBuffer(4));
     const abort = () => aborted && Atomics.store(aborted, 0, 1);
     signal?.addEventListener("abort", abort, { once: true });
-    const parcel = thread.ask(SEARCH, [tenant, request, aborted]) as Promise<AnswerParcel>;
+    const sharing = Math.max(1, this.#searchers.length);
+    const args = [tenant, request, aborted, sharing];
+    const parcel = thread.ask(SEARCH, args) as Promise<AnswerParcel>;
     return parcel.then(unpackAnswer).finally(() => signal?.removeEventListener("abort", abort));
+  }
+
+  #searcherOf(lane: number): Thread {
+    const { searchThreads } = this.#options;
+    if (searchThreads === 0) return this.#reader;
+    // The second one starts while the first searches, so it follows in the list.
+    const at = Math.min(lane, searchThreads - 1, this.#searchers.length);
+    const thread = alive(this.#searchers[at]) ?? this.#start("reader");
+    this.#searchers[at] = thread;
+    return thread;
   }
 
   maintain(
@@ -141,7 +157,7 @@ export class Threads implements Executor {
       () => this.#host?.close(),
       // The writer closes last: it checkpoints the log, which needs the only connection.
       () => this.#indexer?.close(),
-      () => this.#searcher?.close(),
+      ...this.#searchers.map((thread) => () => thread.close()),
       () => this.#reader.close(),
       async () => {
         const reason = await this.#writer.close();
@@ -171,13 +187,16 @@ export class Threads implements Executor {
   /**
    * Checkpoints on the reader's thread while the writer keeps appending. The writer then checkpoints
    * the small rest, for which alone appends wait: SQLite restarts only a fully checkpointed log,
-   * which would otherwise grow without bound.
+   * which would otherwise grow without bound. After a partial one, searches wait for the next: where
+   * they follow each other without a pause, one of them always has an earlier snapshot.
    */
   #checkpoint(): Promise<void> {
     // The next growth of the log retries a failed checkpoint.
-    this.#checkpointing ??= this.#reader
-      .ask(CHECKPOINT, [])
-      .then(() => this.#writer.ask(CHECKPOINT, []))
+    const both = async () => {
+      await this.#reader.ask(CHECKPOINT, []);
+      return this.#writer.ask(CHECKPOINT, []);
+    };
+    this.#checkpointing ??= (this.#isCheckpointPartial ? this.#turns.between(both) : both())
       .then(
         (isWhole) => {
           this.#isCheckpointPartial = isWhole === false;

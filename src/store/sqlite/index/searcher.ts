@@ -33,12 +33,17 @@ interface Known {
   head: number | undefined;
 }
 
+interface SearchOptions {
+  readonly isAbandoned?: (() => boolean) | undefined;
+  readonly sharing?: number;
+}
+
 export class Searcher {
   readonly #db: SqliteConnection;
   readonly #file: SegmentFile;
   readonly #indexing: IndexingOptions;
   #cache: unknown;
-  /** The index setting that the cache was built for. */
+  /** The index setting and the share of memory that the cache was built for. */
   #setting: string | undefined;
   #known: Known | undefined;
 
@@ -48,18 +53,18 @@ export class Searcher {
     this.#indexing = indexing;
   }
 
-  /** Throws soon after `isAbandoned` returns true. */
+  /** Throws soon after `isAbandoned` returns true. `sharing` searchers share the cache's memory. */
   search(
     code: IndexCode,
     tenantName: string,
     wanted: IndexRequest,
-    isAbandoned?: () => boolean,
+    { isAbandoned, sharing = 1 }: SearchOptions = {},
   ): IndexAnswer {
     const db = this.#db;
     const request = isAbandoned === undefined ? wanted : { ...wanted, isAbandoned };
     const search = () => {
       const tenant = findTenant(db, tenantName) ?? 0;
-      this.#settle(code);
+      this.#settle(code, sharing);
       let manifests = 0;
       return runNow(code.search(request, this.#cache, tenantName), (need) => {
         if (isAbandoned?.()) throw new Error("the search was aborted");
@@ -98,11 +103,11 @@ export class Searcher {
   }
 
   /** Cached results belong to the setting of their time. */
-  #settle(code: IndexCode): void {
+  #settle(code: IndexCode, sharing: number): void {
     const setting = readSetting(this.#db, this.#indexing);
-    const text = encodeSetting(setting);
+    const text = `${sharing} ${encodeSetting(setting)}`;
     if (this.#cache !== undefined && text === this.#setting) return;
-    this.#cache = code.createCache({ ...this.#indexing, ...setting });
+    this.#cache = code.createCache({ ...this.#indexing, ...setting }, sharing);
     this.#setting = text;
   }
 
