@@ -54,8 +54,7 @@ const OF_CLIENT = /[\\/]src[\\/](client|adapters)[\\/]/;
 
 /**
  * Bundled packages: resolving and linking the two hundred files of the first three takes longer than all
- * other work of an MCP server before its first answer; the others
- * are small.
+ * other work of an MCP server before its first answer. The others are small.
  */
 const BUNDLED = [
   "zod",

@@ -1,14 +1,14 @@
 /**
  * The elements of a JSON array, one at a time, from a file of any size.
  *
- * Exports of chats are one array of hundreds of megabytes, often in a single line. The scanner
- * tracks only brackets and strings to find an element's end; each is parsed alone.
+ * Exports of chats are one array of hundreds of megabytes, often in a single line. Each
+ * element is parsed alone.
  */
 
 import { isPlainObject } from "../model/json.ts";
 import { MAX_ELEMENT_BYTES } from "./document/json-document.ts";
+import { ListScanner } from "./document/list-scanner.ts";
 import { parseJson } from "./json-file.ts";
-import { endOfString, slashesBefore } from "./json-scan.ts";
 import type { ProblemLog } from "./problems.ts";
 import type { SourceInput } from "./source.ts";
 
@@ -99,22 +99,14 @@ async function* decode(
   yield rest;
 }
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN = new Set([0x5b, 0x7b]);
-const CLOSE = new Set([0x5d, 0x7d]);
-
 /** The text of each element, bounded to an element's limit in characters. */
 export async function* splitElements(
   chunks: AsyncIterable<string>,
   problems: ProblemLog,
   maxLength: number = MAX_ELEMENT_BYTES,
 ): AsyncGenerator<string> {
-  /** Whether the file is one array; undefined before its first character. */
-  let isArray: boolean | undefined;
-  let depth = 0;
-  let isString = false;
-  let isEscaped = false;
+  // One array may follow another.
+  const scanner = new ListScanner();
   let parts: string[] = [];
   let length = 0;
   const keep = (part: string) => {
@@ -123,6 +115,7 @@ export async function* splitElements(
     else parts = [];
   };
   const take = (): string => {
+    // With the byte order mark.
     const text = parts.join("").trim();
     if (length > maxLength) {
       const size = `${Math.floor(maxLength / 1024 / 1024)} MiB`;
@@ -134,37 +127,11 @@ export async function* splitElements(
   };
   for await (const chunk of chunks) {
     let start = 0;
-    for (let i = 0; i < chunk.length; i++) {
-      const code = chunk.charCodeAt(i);
-      if (isString) {
-        const from: number = isEscaped ? i + 1 : i;
-        const end = endOfString(chunk, from);
-        isString = end < 0;
-        isEscaped = isString && slashesBefore(chunk, chunk.length, from) % 2 === 1;
-        i = isString ? chunk.length : end;
-        continue;
-      }
-      if (isArray === undefined) {
-        if (code <= 0x20 || code === 0xfeff) continue;
-        isArray = code === 0x5b;
-        start = isArray ? i + 1 : i;
-        depth = isArray ? 0 : depth;
-        if (isArray) continue;
-      }
-      if (code === QUOTE) isString = true;
-      else if (OPEN.has(code)) depth++;
-      else if (CLOSE.has(code)) depth--;
-      const isEnd = isArray && (depth < 0 || (depth === 0 && code === COMMA));
-      if (!isEnd) continue;
-      keep(chunk.slice(start, i));
-      start = i + 1;
+    for (const { at } of scanner.marks(chunk)) {
+      keep(chunk.slice(start, at));
+      start = at + 1;
       const text = take();
       if (text !== "") yield text;
-      // The array has ended; another one may follow.
-      if (depth < 0) {
-        depth = 0;
-        isArray = undefined;
-      }
     }
     keep(chunk.slice(start));
   }

@@ -31,7 +31,7 @@ import { pack } from "./pack.ts";
 import { Page } from "./page/page.ts";
 import { routeNotFound, toProblemResponse } from "./problem.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { Reference } from "./reference.ts";
+import { Reference } from "./reference/reference.ts";
 import { pathParams, preconditions, queryParams } from "./request-parts.ts";
 import type { Caller, CopyStore, Route, RouteInput } from "./route.ts";
 import { copyHere } from "./routes/backup.ts";

@@ -21,7 +21,7 @@ export interface ListMark {
  * The list is the document itself if it is an array, else its top-level field of the given name.
  */
 export class ListScanner {
-  readonly #field: string;
+  readonly #field: string | undefined;
   #depth = 0;
   /** The depth of the list's elements while inside the list; else 0. */
   #listDepth = 0;
@@ -34,20 +34,21 @@ export class ListScanner {
   /** Whether the value of the field follows. */
   #isWanted = false;
 
-  constructor(field: string) {
+  /** Without a field, lists are only documents themselves. */
+  constructor(field?: string) {
     this.#field = field;
   }
 
   /**
-   * The marks of the next chunk. `text` is latin1, a character per byte: the scanner matches ASCII,
-   * which is part of no other character in UTF-8. A repeated name gives two lists.
+   * The marks of the next chunk: of text, or of bytes as latin1, because it matches ASCII, which is
+   * part of no other character in UTF-8. A repeated name gives two lists.
    */
   *marks(text: string): Generator<ListMark> {
     let at = this.#isString && text !== "" ? this.#goOn(text) : 0;
     while (at < text.length) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) {
-        this.#isName = this.#depth === 1 && this.#listDepth === 0;
+        this.#isName = this.#depth === 1 && this.#listDepth === 0 && this.#field !== undefined;
         if (this.#isName) this.#name = "";
         at = this.#passString(text, at + 1, at + 1);
         continue;
@@ -69,7 +70,7 @@ export class ListScanner {
     const end = endOfString(text, from);
     this.#isString = end < 0;
     // A longer one is another name, however it is escaped.
-    if (this.#isName && this.#name.length <= LONGEST_ESCAPE * this.#field.length) {
+    if (this.#isName && this.#name.length <= LONGEST_ESCAPE * (this.#field ?? "").length) {
       this.#name += text.slice(start, end < 0 ? text.length : end);
     }
     if (end >= 0) return end + 1;
@@ -81,7 +82,9 @@ export class ListScanner {
     if (this.#listDepth > 0) {
       return code === COMMA && this.#depth === this.#listDepth ? "next" : undefined;
     }
-    if (this.#depth === 1) this.#isWanted = code === COLON && isNamed(this.#name, this.#field);
+    if (this.#depth === 1)
+      this.#isWanted =
+        code === COLON && this.#field !== undefined && isNamed(this.#name, this.#field);
     return undefined;
   }
 

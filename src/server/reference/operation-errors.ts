@@ -1,7 +1,7 @@
 /** The error codes of an operation, derived from its route. */
 
-import type { ErrorCode } from "../model/errors.ts";
-import type { Route } from "./route.ts";
+import type { ErrorCode } from "../../model/errors.ts";
+import type { Route } from "../route.ts";
 
 const BY_PARAM: Readonly<Record<string, ErrorCode>> = {
   session_id: "session_not_found",

@@ -1,10 +1,10 @@
 /** The OpenAPI 3.1 document, generated from the routes' schemas. */
 
 import { z } from "zod";
-import type { JsonObject, JsonValue } from "../model/json.ts";
+import type { JsonObject, JsonValue } from "../../model/json.ts";
+import type { Route } from "../route.ts";
+import { problem } from "../schemas/store.ts";
 import { errorsOf } from "./operation-errors.ts";
-import type { Route } from "./route.ts";
-import { problem } from "./schemas/store.ts";
 
 type Schema = Record<string, unknown>;
 

@@ -3,8 +3,8 @@
  * built at the first request, because that takes longer than the rest of a start.
  */
 
+import type { Route } from "../route.ts";
 import { openApiDocument, TAGS } from "./openapi.ts";
-import type { Route } from "./route.ts";
 
 const POLICY =
   "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'";
