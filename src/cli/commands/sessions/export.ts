@@ -4,6 +4,7 @@ import { toWireFact, toWireMemory } from "../../../api/note.ts";
 import { toWireSession } from "../../../api/session.ts";
 import type { ExportFormat } from "../../../export/format.ts";
 import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
+import { requireAllowed } from "../../../policy.ts";
 import { type ExportSelection, toExportInput } from "../../../transfer/export-session.ts";
 import { type ExportedRecord, exportTenant } from "../../../transfer/export-tenant.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
@@ -143,6 +144,7 @@ function exportAll(
   raw: boolean,
   project: string | undefined,
 ): Promise<number> {
+  if (raw) requireAllowed("rawExports");
   return withStore(context, "read", async (tenant) => {
     const { terminal } = context;
     const progress = new Progress();
