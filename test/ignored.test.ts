@@ -145,6 +145,7 @@ describe("a rule", () => {
     expect(await ignoredBy()).toEqual({ [join(cwd, ".backscrollignore")]: 1 });
     writeTurn(home, { id, cwd, text: "quagga", turn: 3 });
     await cli(["ingest", "--force"]);
+    expect(await cli(["ingest", "--again", "--force"])).toMatchObject({ code: 0, stderr: "" });
     expect(await texts()).toContain("marigold");
     expect(tablesWith(store(), "quagga")).toEqual([]);
   });

@@ -92,8 +92,8 @@ test("embedders elsewhere are refused, those of this machine are not", async () 
   });
 });
 
-test("links are not made, over the server either", async () => {
-  put('{"shares": false}');
+test("a server makes no links, and hands out no raw text", async () => {
+  put('{"shares": false, "rawExports": false}');
   await using store = await openStore(":memory:");
   const server = await openServer(store, { port: 0, version: "1", tenant: "default" });
   try {
@@ -111,6 +111,15 @@ test("links are not made, over the server either", async () => {
       403,
       expect.stringContaining(JSON.stringify(refusal("shares")).slice(1, -1)),
     ]);
+    const place = { workstation: "w", path: "/a", start: 0 };
+    const { url } = server;
+    for (const refused of [
+      await call("/v1/ingest/originals/read", place),
+      await fetch(`${url}/v1/sessions/${made.id}/export?format=markdown&raw=true`),
+    ]) {
+      const body = JSON.stringify(refusal("rawExports")).slice(1, -1);
+      expect([refused.status, await refused.text()]).toEqual([403, expect.stringContaining(body)]);
+    }
     put("{}");
     expect((await call(`/v1/sessions/${made.id}/shares`, {})).status).toBe(201);
   } finally {

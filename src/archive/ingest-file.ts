@@ -166,6 +166,7 @@ class Reading {
     if (!hasForgotten) await this.#keepOriginal(source, [...kept], isRest);
     const reader = transcript.state?.();
     const isDatabase = source.container === "database";
+    const how = goesOn ? "continued" : "read";
     const leftOut = index === 1 && !isDatabase ? ignored[0] : undefined;
     // The next run must read the unstored part again.
     const isLeft = index === 1 && sessions[0]?.sessionId === null && !sessions[0].forgotten;
@@ -177,12 +178,7 @@ class Reading {
     return {
       outcome: {
         path: found.path,
-        how:
-          ignored.length > 0 && ignored.length === index
-            ? "ignored"
-            : goesOn
-              ? "continued"
-              : "read",
+        how: ignored.length > 0 && ignored.length === index ? "ignored" : how,
         source: source.name,
         sessions,
         bytes: this.#file.size - start,
