@@ -124,6 +124,7 @@ function commandLines(): readonly (readonly [string, ...(readonly string[])])[] 
     ["routes delete", KEY],
     ["delete", "forked-here", "--yes"],
     ["forget", "made-here", "--yes"],
+    ["incognito", "0f6a2c1e-8d4b-4c5a-9e8f-7b6a5c4d3e2f"],
     ["sweep"],
     ["sweep", "--all"],
     ["doctor", "--verify"],

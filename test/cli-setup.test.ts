@@ -335,14 +335,19 @@ describe("at a terminal", () => {
       return answer(question);
     };
     const context = createContext({}, terminal);
-    await runSetup(context, ["claude-code"], OPTIONS, machine, { isThere: true, ask });
+    const askText = async (question: string) => {
+      asked.push(question);
+      return "";
+    };
+    await runSetup(context, ["claude-code"], OPTIONS, machine, { isThere: true, ask, askText });
     return asked;
   }
 
   test("the server and the hooks are confirmed separately", async () => {
     const home = createFolder();
     const asked = await answering(home, (question) => question.includes("Add this for"));
-    expect(asked).toEqual(["Add this for Claude Code?", expect.stringContaining("hooks")]);
+    const questions = ["Add this for Claude Code?", expect.stringContaining("hooks")];
+    expect(asked).toEqual([...questions, expect.stringContaining("for ever")]);
     expect([
       existsSync(join(home, ".claude.json")),
       existsSync(join(home, ".claude/settings.json")),

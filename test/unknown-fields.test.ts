@@ -177,7 +177,7 @@ const TOOL_CALLS: Readonly<Record<string, Shared>> = {
   list_messages: { input: "listMessages", also: ["sessionId", "cursor", "messageBytes"] },
   recall: { input: "recall", also: ["sessionId", "query"] },
   search_memory: { input: "searchMemory", also: ["query"] },
-  remember: { input: "putMemory", also: ["sessionId"] },
+  remember: { input: "putMemory", also: ["sessionId", "forgetConversation"] },
   build_context: { input: "buildContext", also: ["sessionId"] },
   compact_conversation: { input: "compact", also: ["sessionId"] },
   append_message: {

@@ -47,6 +47,7 @@ const EMBED = { BACKSCROLL_EMBED_MODEL: "m", BACKSCROLL_EMBED_URL: "http://127.0
 const NONSENSE: Readonly<
   Record<VariableName, readonly [readonly string[], string, Record<string, string>?]>
 > = {
+  BACKSCROLL: [["ingest"], "nope"],
   BACKSCROLL_DB: [LIST, "mysql://secret@host/db"],
   BACKSCROLL_TENANT: [LIST, "a b"],
   BACKSCROLL_TOKEN: [LIST, "bsk_\nsecret"],

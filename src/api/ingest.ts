@@ -13,6 +13,8 @@ export interface WireFileOutcome {
     readonly entries: number;
     readonly skipped: number;
     readonly forgotten: boolean;
+    /** The rule that keeps it out of the store. */
+    readonly ignored_by: string | null;
   }[];
   readonly problem_counts: Readonly<Record<string, number>>;
   /** Skipped records without conversation content, by type. */
@@ -27,6 +29,8 @@ export interface WireFileOutcome {
 export interface WireTotals {
   readonly files: Readonly<Record<string, number>>;
   readonly sessions: { readonly new: number; readonly grown: number; readonly forgotten: number };
+  /** Sessions that rules keep out of the store, by rule. */
+  readonly ignored_by: Readonly<Record<string, number>>;
   readonly entries: number;
   readonly bytes: number;
   readonly problems: Readonly<Record<string, number>>;
@@ -45,12 +49,13 @@ export function toWireOutcome(outcome: FileOutcome, name: string = outcome.path)
     file: name,
     how: outcome.how,
     source: outcome.source,
-    sessions: outcome.sessions.map(({ sessionId, created, entries, skipped, forgotten }) => ({
-      session_id: sessionId,
-      created,
-      entries,
-      skipped,
-      forgotten,
+    sessions: outcome.sessions.map((session) => ({
+      session_id: session.sessionId,
+      created: session.created,
+      entries: session.entries,
+      skipped: session.skipped,
+      forgotten: session.forgotten,
+      ignored_by: session.ignoredBy ?? null,
     })),
     problem_counts: Object.fromEntries(outcome.problemCounts),
     ignored_counts: Object.fromEntries(outcome.ignoredCounts),
@@ -67,6 +72,7 @@ export function toWireTotals(totals: Totals): WireTotals {
   return {
     files: { found: totals.found, ...totals.files },
     sessions: { new: created, grown, forgotten },
+    ignored_by: Object.fromEntries(totals.ignoredBy),
     entries: totals.entries,
     bytes: totals.bytes,
     problems: Object.fromEntries(totals.problems),

@@ -5,7 +5,6 @@ import type { TranscriptFile } from "../ingest/files/open-file.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Candidate } from "./find-files.ts";
 import type { FileOutcome, SessionOutcome } from "./outcome.ts";
-import type { ReadingPlan } from "./plan-reading.ts";
 
 /**
  * A longer path than a database's index accepts is not remembered, so its file is read each time.
@@ -21,7 +20,7 @@ export interface Ingested {
 export interface FileInput {
   readonly candidate: Candidate;
   readonly known: IngestedFile | undefined;
-  readonly plan: Exclude<ReadingPlan, "unchanged">;
+  readonly plan: "whole" | "rest";
   readonly onSession: (source: string, session: SessionOutcome) => void;
   /** The kept original, if the file is read from there: a copy in a folder with its companions. */
   readonly original?: {

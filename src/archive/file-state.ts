@@ -1,6 +1,7 @@
 /** The remembered state of a file beside its offset. */
 
 import { isPlainObject, type JsonObject } from "../model/json.ts";
+import type { IgnorableSession } from "./rules/ignoring-rule.ts";
 
 export interface FileState {
   /** The reader's resume state. */
@@ -13,6 +14,8 @@ export interface FileState {
   readonly key?: string;
   /** The session of a file without messages. */
   readonly empty?: string;
+  /** Of a file whose only session a rule keeps out: what the rule is looked up by again. */
+  readonly ignored?: IgnorableSession;
 }
 
 /** Larger resume states are dropped; the file is then read whole. */

@@ -85,6 +85,7 @@ export class FreshReader {
   async #work(run: Run): Promise<void> {
     try {
       const setting = await this.#makeSetting();
+      await setting.rules.refresh();
       const { sources, environment } = setting;
       const { cwd, isFollowed } = this.#input;
       await look(setting, run, findNear(sources, environment, { cwd, now: Date.now() }));
@@ -159,7 +160,7 @@ async function look(
     const fresh = group.filter(({ file }) => !run.seen.has(file.path));
     for (const { file } of fresh) run.seen.add(file.path);
     for (const planned of await planGroup(setting, fresh)) {
-      if (planned.plan === "unchanged") continue;
+      if (planned.plan === "unchanged" || planned.plan === "ignored") continue;
       const { candidate } = planned;
       run.left.set(candidate.file.path, { candidate, bytes: bytesOf(planned) });
     }

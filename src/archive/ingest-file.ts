@@ -32,7 +32,9 @@ import type { IngestSetting } from "./ingest-setting.ts";
 import { keepOriginal } from "./originals/originals.ts";
 import { keepParts, UsedFiles } from "./originals/parts.ts";
 import { type FileOutcome, outcomeOf, type SessionOutcome } from "./outcome.ts";
+import { ignoredSource } from "./plan-reading.ts";
 import { readAgain } from "./read-again.ts";
+import type { IgnorableSession } from "./rules/ignoring-rule.ts";
 import { isStoreFailure } from "./store-failure.ts";
 import { type SessionFile, storeSession } from "./store-session.ts";
 
@@ -127,6 +129,7 @@ class Reading {
     const sessions: SessionOutcome[] = [];
     const kept = new Set<string>();
     let hasForgotten = false;
+    const ignored: IgnorableSession[] = [];
     let last = isRest ? (earlier.last ?? null) : null;
     let key: string | undefined;
     let index = 0;
@@ -141,7 +144,9 @@ class Reading {
         revive: this.#setting.force && this.#input.candidate.named,
         ...this.#lateRules(source),
       });
-      const { last: end, key: own, late: _, unsure, ...given } = result;
+      const { last: end, key: own, late: _, unsure, ignored: left, ...counts } = result;
+      const given = left === undefined ? counts : { ...counts, ignoredBy: left.rule };
+      if (left !== undefined) ignored.push(left.session);
       const { again } = this.#input;
       if (again !== undefined && given.sessionId === again.sessionId) again.result = result;
       if (transcript.isLost?.() || unsure) {
@@ -152,7 +157,8 @@ class Reading {
       last = end;
       key = own;
       if (stored.sessionId !== null) kept.add(stored.sessionId);
-      hasForgotten ||= stored.forgotten;
+      // The bytes of a shared file cannot be separated.
+      hasForgotten ||= stored.forgotten || left !== undefined;
       this.#input.onSession(source.name, stored);
       if (sessions.length < KEPT_SESSIONS) sessions.push(stored);
     }
@@ -160,6 +166,8 @@ class Reading {
     if (!hasForgotten) await this.#keepOriginal(source, [...kept], isRest);
     const reader = transcript.state?.();
     const isDatabase = source.container === "database";
+    const how = goesOn ? "continued" : "read";
+    const leftOut = index === 1 && !isDatabase ? ignored[0] : undefined;
     // The next run must read the unstored part again.
     const isLeft = index === 1 && sessions[0]?.sessionId === null && !sessions[0].forgotten;
     const canGoOn = reader !== undefined && (isDatabase || (index <= 1 && !isLeft));
@@ -170,7 +178,7 @@ class Reading {
     return {
       outcome: {
         path: found.path,
-        how: goesOn ? "continued" : "read",
+        how: ignored.length > 0 && ignored.length === index ? "ignored" : how,
         source: source.name,
         sessions,
         bytes: this.#file.size - start,
@@ -178,7 +186,9 @@ class Reading {
         ignoredCounts: transcript.problems.ignored,
       },
       record: {
-        ...(await this.#recordReading(source, state)),
+        ...(leftOut === undefined
+          ? await this.#recordReading(source, state)
+          : this.#record(ignoredSource(source.name), formatState({ ignored: leftOut }))),
         // mtime 0 makes the next scan read the file again.
         ...(transcript.isPostponed?.() ? { mtimeUs: 0 } : {}),
       },

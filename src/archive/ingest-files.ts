@@ -9,12 +9,14 @@
 import type { IngestedFile } from "../store/ingested-file.ts";
 import { addSums, type FileSum, sumBeside } from "./companions.ts";
 import { MAX_REMEMBERED_PATH } from "./file-input.ts";
+import { parseState } from "./file-state.ts";
 import type { Candidate } from "./find-files.ts";
 import { ingestFile } from "./ingest-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { Lanes } from "./lanes.ts";
 import { type FileOutcome, outcomeOf, Totals } from "./outcome.ts";
-import { isUnrecognised, planReading, type ReadingPlan } from "./plan-reading.ts";
+import { isIgnored, isUnrecognised, planReading, type ReadingPlan } from "./plan-reading.ts";
+import { findIgnoringRule } from "./rules/ignoring-rule.ts";
 
 export interface RunHandlers {
   /** Called with each finished file; unchanged files that were not named are only counted. */
@@ -37,6 +39,7 @@ export async function ingestFiles(
   handlers: RunHandlers = {},
 ): Promise<Totals> {
   const { onOutcome, onProgress, signal } = handlers;
+  await setting.rules.refresh();
   const totals = new Totals();
   const records = new Records(setting);
   const lanes = new Lanes();
@@ -47,7 +50,7 @@ export async function ingestFiles(
     const work = ingestFile(setting, {
       candidate,
       known,
-      plan: plan === "unchanged" ? "whole" : plan,
+      plan: plan === "rest" ? plan : "whole",
       onSession: (source, session) => totals.addSession(source, session),
     }).then(async ({ outcome, record }) => {
       totals.add(outcome, candidate.place);
@@ -63,6 +66,12 @@ export async function ingestFiles(
   for await (const group of planGroups(setting, readAhead(groups), handlers.onLooked)) {
     for (const planned of group) {
       if (signal?.aborted || failure !== undefined) break;
+      if (planned.rule !== undefined) {
+        const { candidate, rule } = planned;
+        totals.addIgnoredFile(rule);
+        if (candidate.named) onOutcome?.(outcomeOf(candidate.file.path, "ignored", rule));
+        continue;
+      }
       if (planned.plan === "unchanged") {
         const { candidate, known } = planned;
         const isOdd = known !== undefined && isUnrecognised(known);
@@ -124,6 +133,8 @@ export interface Planned {
   readonly candidate: Candidate;
   readonly known: IngestedFile | undefined;
   readonly plan: ReadingPlan;
+  /** Set if the plan is `ignored`. */
+  readonly rule?: string;
 }
 
 /** Groups with their plans. Time between two groups does not count as scanning. */
@@ -162,14 +173,24 @@ export async function planGroup(
     return { candidate, known, plan: planReading(sums.get(file) ?? file, known, setting) };
   };
   const planned = group.map((each) => plan(each, facts.get(each.file.path)));
-  const changed = planned.filter(({ known, plan }) => known !== undefined && plan !== "unchanged");
+  const changed = planned.filter(
+    ({ known, plan }) => known !== undefined && (plan !== "unchanged" || isIgnored(known)),
+  );
   if (changed.length === 0) return planned;
   const candidates = changed.map(({ candidate }) => candidate);
   const whole = await findRecords(setting, candidates, true);
-  return planned.map((each) => {
-    const known = whole.get(each.candidate.file.path);
-    return known === undefined ? each : plan(each.candidate, known);
-  });
+  return Promise.all(
+    planned.map(async (each) => {
+      const known = whole.get(each.candidate.file.path);
+      if (known === undefined) return each;
+      if (!isIgnored(known)) return plan(each.candidate, known);
+      const { ignored } = parseState(known.state);
+      const isRevived = setting.force && each.candidate.named;
+      const rule =
+        ignored === undefined || isRevived ? undefined : await findIgnoringRule(setting, ignored);
+      return rule === undefined ? { ...each, plan: "whole" } : { ...each, plan: "ignored", rule };
+    }),
+  );
 }
 
 /** Size and mtime of files with companions, the companions included. */

@@ -81,6 +81,13 @@ async function ingestPlace(
     projects.set(folder, reading);
     const own = known.filter(({ metadata }) => pathOf(metadata) === file.path);
     const project = await reading;
+    const subject = { source: agent, agent, cwd: project ?? null };
+    const encoded = project === undefined ? setting.rules.findEncoded(folder) : undefined;
+    const rule = encoded ?? (await setting.rules.find(subject));
+    if (rule !== undefined) {
+      for (const { name } of own) kept.add(name);
+      continue;
+    }
     if (own.length > 0 && own.every(({ metadata }) => isCurrent(metadata, file, project))) {
       for (const { name } of own) kept.add(name);
       continue;

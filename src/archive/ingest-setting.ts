@@ -13,6 +13,7 @@ import { SOURCES } from "../ingest/sources.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkMethods } from "../model/input.ts";
 import { isSwitchedOff } from "../model/variables.ts";
+import { ArchiveRules } from "./rules/archive-rules.ts";
 
 export interface IngestOptions {
   /** Locates files and identifies the machine. Default: this one. */
@@ -42,6 +43,7 @@ export interface IngestSetting {
   readonly dryRun: boolean;
   readonly originals: boolean;
   readonly git: GitLookup;
+  readonly rules: ArchiveRules;
   /** A keyed mutex: parts of one session are sequential. */
   readonly turns: KeyedQueue;
   /**
@@ -60,13 +62,21 @@ export interface IngestSetting {
 /** Each may hold tens of megabytes; most are small, and four hardly keep the store waiting. */
 const UNMEASURED_AT_ONCE = 4;
 
-/** Throws `invalid_input` for an unknown format, or an invalid `WORKSTATION_ID`. */
+/**
+ * Throws `invalid_input` for an unknown format, an invalid `WORKSTATION_ID` or configuration, and
+ * where the environment says that nothing is to be stored.
+ */
 export async function createSetting(
   tenant: TenantApi,
   options: IngestOptions,
 ): Promise<IngestSetting> {
   const { environment = thisMachine(), sources = SOURCES, oversize = "cut" } = options;
   checkMethods(tenant, "tenant", ["importSession", "findIngestedFiles"]);
+  if (isSwitchedOff("BACKSCROLL", environment.variables)) {
+    const message =
+      "BACKSCROLL is off in this environment, so that nothing of it is stored; unset it to ingest";
+    throw new BackscrollError("invalid_input", message, { details: { field: "BACKSCROLL" } });
+  }
   const only =
     options.source === undefined ? undefined : sources.find(({ name }) => name === options.source);
   if (options.source !== undefined && only === undefined) {
@@ -77,6 +87,10 @@ export async function createSetting(
       { details: { field: "source" } },
     );
   }
+  const git = new GitLookup();
+  const agents = [...SOURCES, ...sources].map(({ name }) => name);
+  const rules = new ArchiveRules(environment, git, [...new Set(agents)]);
+  await rules.refresh();
   return {
     tenant,
     environment,
@@ -87,7 +101,8 @@ export async function createSetting(
     dryRun: options.dryRun ?? false,
     originals: options.originals ?? !isSwitchedOff("BACKSCROLL_ORIGINALS", environment.variables),
     workstation: await workstationId(environment),
-    git: new GitLookup(),
+    git,
+    rules,
     turns: new KeyedQueue(),
     unmeasured: new Slots(UNMEASURED_AT_ONCE),
     held: new Slots(1),

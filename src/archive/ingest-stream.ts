@@ -31,6 +31,7 @@ export async function ingestStream(
     const {
       last: _,
       key: __,
+      ignored,
       ...stored
     } = await storeSession(setting, session, {
       path: "",
@@ -40,7 +41,7 @@ export async function ingestStream(
       index: 0,
       revive: setting.force,
     });
-    sessions.push(stored);
+    sessions.push(ignored === undefined ? stored : { ...stored, ignoredBy: ignored.rule });
   }
   const problemCounts = new Map<string, number>([
     ...transcript.problems.counts,

@@ -10,6 +10,8 @@ export const HOWS = [
   /** Resumed where the last reading ended. */
   "continued",
   "unrecognised",
+  /** A rule keeps all of its sessions out of the store. */
+  "ignored",
   /** Empty, and of no recognisable format yet. */
   "empty",
   /** Deleted between scan and open. */
@@ -29,6 +31,8 @@ export interface SessionOutcome {
   readonly skipped: number;
   /** It was deleted here and skipped. */
   readonly forgotten: boolean;
+  /** The rule that keeps it out of the store. */
+  readonly ignoredBy?: string;
 }
 
 export interface FileOutcome {
@@ -44,16 +48,17 @@ export interface FileOutcome {
   readonly problemCounts: ReadonlyMap<string, number>;
   /** Deliberately skipped records, by the source's type. */
   readonly ignoredCounts: ReadonlyMap<string, number>;
-  /** Why it is unreadable. */
+  /** Why it is unreadable, or ignored. */
   readonly message?: string;
 }
 
 const NONE: ReadonlyMap<string, number> = new Map();
 
-/** The outcome of a file without sessions. */
-export function outcomeOf(path: string, how: How): FileOutcome {
+/** The outcome of a file without sessions; `message` says why. */
+export function outcomeOf(path: string, how: How, message?: string): FileOutcome {
   const nothing = { source: null, bytes: 0, sessions: [], problems: [] };
-  return { path, how, ...nothing, problemCounts: NONE, ignoredCounts: NONE };
+  const why = message === undefined ? {} : { message };
+  return { path, how, ...nothing, problemCounts: NONE, ignoredCounts: NONE, ...why };
 }
 
 /** The limit of listed files of no known format. */
@@ -87,6 +92,8 @@ export class Totals {
   /** Known sessions with new entries. */
   grown = 0;
   forgotten = 0;
+  /** Sessions that rules keep out of the store, by rule. */
+  readonly ignoredBy: Map<string, number> = new Map();
   entries = 0;
 
   get found(): number {
@@ -122,6 +129,17 @@ export class Totals {
       this.created++;
     } else if (session.entries > 0) this.grown++;
     if (session.forgotten) this.forgotten++;
+    if (session.ignoredBy !== undefined) this.#addIgnored(session.ignoredBy);
+  }
+
+  /** A file that a rule keeps out, as before. */
+  addIgnoredFile(rule: string): void {
+    this.files.ignored++;
+    this.#addIgnored(rule);
+  }
+
+  #addIgnored(rule: string): void {
+    this.ignoredBy.set(rule, (this.ignoredBy.get(rule) ?? 0) + 1);
   }
 
   #addSource(name: string, place?: string): SourceTotals {

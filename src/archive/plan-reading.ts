@@ -14,7 +14,9 @@ export type ReadingPlan =
   /** From the start. */
   | "whole"
   /** From the known offset, if the hash of the bytes before it matches. */
-  | "rest";
+  | "rest"
+  /** A rule still keeps its only session out. */
+  | "ignored";
 
 export function planReading(
   file: Pick<FoundFile, "size" | "mtimeUs">,
@@ -27,6 +29,15 @@ export function planReading(
   if (file.size === known.size && file.mtimeUs === known.mtimeUs) return "unchanged";
   const canGoOn = file.size > known.size && known.tailHash !== null;
   return canGoOn ? "rest" : "whole";
+}
+
+/** The source of a file's record if a rule keeps its only session out. */
+export function ignoredSource(source: string): string {
+  return `!${source}`;
+}
+
+export function isIgnored({ source }: Pick<IngestedFile, "source">): boolean {
+  return source.startsWith("!");
 }
 
 /** Whether a file had no known format when it was last opened. */

@@ -16,6 +16,8 @@ import { BackscrollError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { leadRoute } from "./lead-route.ts";
+import { findIgnoringRule, type IgnorableSession, toIgnorable } from "./rules/ignoring-rule.ts";
+import { INCOGNITO, isIncognito, unmarkIncognito } from "./rules/incognito.ts";
 import { SessionFigures } from "./session-figures.ts";
 
 export interface SessionFile {
@@ -40,14 +42,28 @@ export interface SessionFile {
   readonly readAgain?: (late: ImportResult) => Promise<ImportResult>;
 }
 
+export interface StoredSession extends ImportResult {
+  /** The rule that keeps it out of the store; absent for all others. */
+  readonly ignored?: { readonly rule: string; readonly session: IgnorableSession };
+}
+
 export async function storeSession(
   setting: IngestSetting,
   imported: ImportedSession,
   file: SessionFile,
-): Promise<ImportResult> {
+): Promise<StoredSession> {
   const { tenant, workstation, dryRun } = setting;
   const project = projectId(imported.cwd);
   const own = imported.id === null || isMasked(imported.id) ? nameless(file) : imported.id;
+  const session = toIgnorable(imported, own);
+  // A person who names the file takes the mark of an incognito session back.
+  if (file.revive && !dryRun) await unmarkIncognito(tenant, own);
+  const rule = await findIgnoringRule(setting, session);
+  if (rule !== undefined) {
+    // The reader gives the next session after the entries of this one.
+    for await (const _ of imported.entries);
+    return { ...NOTHING, problems: imported.problems.total, key: own, ignored: { rule, session } };
+  }
   const figures = new SessionFigures();
   const mtime = Math.floor(file.mtimeUs / 1000);
   const watched: ImportedSession = { ...imported, entries: figures.watch(imported.entries) };
@@ -75,6 +91,11 @@ export async function storeSession(
       onKnown: (entry) => figures.noteKnown(entry),
       ...(file.path === "" || file.whenLate === undefined ? {} : { whenLate: file.whenLate }),
     });
+    // Marked while it was being stored.
+    if (result.entries > 0 && !dryRun && (await isIncognito(tenant, own, session.parent))) {
+      await forgetStored(tenant, result.sessionId);
+      return { ...result, ...NOTHING, ignored: { rule: INCOGNITO, session } };
+    }
     if (result.sessionId !== null && !dryRun) {
       await leadRoute(tenant, imported, result.sessionId);
     }
@@ -82,6 +103,27 @@ export async function storeSession(
     return isLate ? file.readAgain(result) : result;
   };
   return file.hasTurn ? store() : setting.turns.run(turnOf(own, key), store);
+}
+
+const NOTHING = {
+  sessionId: null,
+  created: false,
+  entries: 0,
+  skipped: 0,
+  last: null,
+  forgotten: false,
+} as const;
+
+async function forgetStored(
+  tenant: IngestSetting["tenant"],
+  sessionId: string | null,
+): Promise<void> {
+  try {
+    if (sessionId !== null) await tenant.deleteSession(sessionId, { cascade: true });
+  } catch (error) {
+    // Whoever set the mark has deleted it, too.
+    if (!BackscrollError.is(error, "session_not_found")) throw error;
+  }
 }
 
 /** Two files of one session have different keys while one of them does not name its project. */

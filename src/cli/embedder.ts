@@ -3,9 +3,8 @@
  * one to start.
  */
 
-import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { hasConfig } from "../gateway/config/find-config.ts";
 import type { Embedder } from "../model/embedder.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { readVariable } from "../model/variables.ts";
@@ -44,8 +43,7 @@ function ofEnvironment(): Named | undefined {
 
 /** Reads the file only if it exists: most commands do not need it. */
 async function ofConfiguration(): Promise<Named | undefined> {
-  const named = readVariable("BACKSCROLL_CONFIG", process.env);
-  if (!named && !existsSync(join(homedir(), ".backscroll", "config.json"))) return undefined;
+  if (!hasConfig(homedir(), process.env)) return undefined;
   const { ownConfig } = await import("./gateway/own-config.ts");
   const { url, model, dimensions } = ownConfig().config.embedder;
   if (url === null && model === null) return undefined;

@@ -24,6 +24,8 @@ export interface McpHost {
   readonly sessions?: readonly string[];
   /** The environment that the client started this process with. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
+  /** The environment says that nothing of the caller's session is kept: it is made incognito. */
+  readonly incognito?: boolean;
   /** Reads new transcript lines before a call is answered. Never rejects. */
   readonly freshen?: () => Promise<Unread>;
   /** A session's gateway status, if the host runs one: its key, its next reset. */

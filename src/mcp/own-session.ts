@@ -3,9 +3,12 @@
  * is left out; if none is named, hits of the newest session are marked instead.
  */
 
+import { markIncognito } from "../archive/rules/incognito.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { projectId } from "../ingest/identity/session-key.ts";
+import { projectId, sessionInKey } from "../ingest/identity/session-key.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { isPlainObject } from "../model/json.ts";
+import { MAX_PAGE } from "../model/limits.ts";
 import type { Session } from "../model/session.ts";
 import type { McpHost } from "./host.ts";
 
@@ -47,6 +50,59 @@ export async function findNewestSession(host: McpHost): Promise<string | undefin
   const project = cwd === undefined ? {} : { projectId: projectId(cwd) };
   const { sessions } = await tenant.listSessions({ ...project, limit: 1 });
   return sessions[0]?.id;
+}
+
+/**
+ * Makes sessions incognito: marks them, so that no process stores more of them, and deletes what is
+ * stored, with their sub-agents, forks and memories. `refs` are our ids or the agent's; a session
+ * need not be stored yet. Gives the number of deleted sessions.
+ */
+export async function keepNothing(tenant: TenantApi, refs: readonly string[]): Promise<number> {
+  const own = await Promise.all(
+    refs.map(async (ref) => {
+      const found = await findNamed(tenant, ref);
+      return found.length === 0 ? [ref] : found.map(agentsId);
+    }),
+  );
+  const ids = [...new Set(own.flat())];
+  await markIncognito(tenant, ids);
+  // After the mark: another process may have stored more until then, and deletes what it stores now.
+  const found = (await Promise.all(ids.map((id) => findNamed(tenant, id)))).flat();
+  const below = await Promise.all(found.map((session) => findWorkers(tenant, session)));
+  let deleted = 0;
+  for (const id of new Set([...below.flat(), ...found.map((session) => session.id)])) {
+    try {
+      await tenant.deleteSession(id, { cascade: true });
+      deleted++;
+    } catch (error) {
+      // A fork or a sub-agent that is gone already.
+      if (!BackscrollError.is(error, "session_not_found")) throw error;
+    }
+  }
+  return deleted;
+}
+
+/** The id that the agent gave the session; ours if it was not ingested. */
+function agentsId({ id, origin }: Session): string {
+  return (origin.key == null ? "" : sessionInKey(origin.key)) || id;
+}
+
+/** Sessions that were begun for this one, or as a copy of it. */
+async function findWorkers(tenant: TenantApi, session: Session): Promise<string[]> {
+  const own = agentsId(session);
+  const found: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const since = { since: session.createdAt, machineMade: true, limit: MAX_PAGE };
+    const page = await tenant.listSessions(cursor === undefined ? since : { ...since, cursor });
+    for (const each of page.sessions) {
+      const { parent } = each.metadata;
+      const isOf = isPlainObject(parent) && parent["id"] === own;
+      if (isOf || agentsId(each).startsWith(`${own}/`)) found.push(each.id);
+    }
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return found;
 }
 
 /** Two machines may store the same id, such as copies of one transcript. */

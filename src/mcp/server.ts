@@ -17,6 +17,7 @@ import { nearest } from "../model/suggest.ts";
 import { CheckedServer } from "./checked-server.ts";
 import { conversationIds } from "./clients.ts";
 import type { McpHost } from "./host.ts";
+import { keepNothing } from "./own-session.ts";
 import { PROMPTS } from "./prompts/index.ts";
 import { serveResources } from "./resources/resources.ts";
 import { TOOLS } from "./tools/index.ts";
@@ -57,15 +58,27 @@ export function createMcpServer(host: McpHost, setting: ServerSetting = {}): Ser
 }
 
 function serveTools(server: Server, host: McpHost): void {
-  server.setRequestHandler("tools/list", () => ({
-    tools: TOOLS.filter(({ scope }) => includesScope(host.access.scope, scope)).map((tool) =>
-      tool.list(),
-    ),
-  }));
-  server.setRequestHandler("tools/call", ({ params }, context) => {
+  const hidden = new Set<string>();
+  const hide = async ({ tenant, sessions = [], incognito }: McpHost) => {
+    const fresh = incognito === true ? sessions.filter((id) => !hidden.has(id)) : [];
+    if (fresh.length > 0) await keepNothing(tenant, fresh);
+    for (const id of fresh) hidden.add(id);
+  };
+  server.setRequestHandler("tools/list", async (_, context) => {
+    // Clients list the tools when a conversation begins.
+    await hide(withCaller(host, server, context));
+    return {
+      tools: TOOLS.filter(({ scope }) => includesScope(host.access.scope, scope)).map((tool) =>
+        tool.list(),
+      ),
+    };
+  });
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
     const tool = TOOLS.find(({ name }) => name === params.name);
     if (tool === undefined) throw unknown("tool", params.name, TOOLS);
-    return tool.call(withCaller(host, server, context), params.arguments);
+    const own = withCaller(host, server, context);
+    await hide(own);
+    return tool.call(own, params.arguments);
   });
 }
 

@@ -66,7 +66,7 @@ export const ERROR_CODES = [
 
   /** No token, or an unknown, expired or revoked one. */
   "unauthorized",
-  /** The token's scope is too small. `details.needed` names the required one. */
+  /** The token's scope (`details.needed`) or the machine's policy (`details.key`) forbids it. */
   "forbidden",
   /** Too many requests, or too much in progress. `details.retryAfterMs` is the retry delay. */
   "rate_limited",

@@ -5,6 +5,7 @@ import { isTenantName } from "./ids.ts";
 import { LANGUAGES, TELEMETRIES, TOOL_INDEXINGS } from "./inputs/choices.ts";
 
 export type VariableName =
+  | "BACKSCROLL"
   | ("BACKSCROLL_DB" | "BACKSCROLL_TENANT" | "BACKSCROLL_TOKEN" | "BACKSCROLL_CONFIG")
   | ("BACKSCROLL_PRICES" | "BACKSCROLL_ORIGINALS" | "BACKSCROLL_TELEMETRY")
   | ("BACKSCROLL_INDEX_LANGUAGE" | "BACKSCROLL_INDEX_TOOLS" | "BACKSCROLL_INDEX_CACHE_MB")
@@ -28,6 +29,10 @@ export type Variables = Readonly<Record<string, string | undefined>>;
 const OFF = ["0", "off", "false", "no"];
 const ON = ["1", "on", "true", "yes"];
 
+const SWITCH: Rule = {
+  words: "on or off (also 1, true, yes; 0, false, no)",
+  fits: (text) => [...ON, ...OFF].includes(text.toLowerCase()),
+};
 const isLine = (text: string) => text.trim() !== "" && !/[\0\r\n]/.test(text);
 const oneOf = (...values: readonly string[]): Rule => ({
   words: `one of ${values.join(", ")}`,
@@ -51,6 +56,7 @@ const URL_OF_MODEL: Rule = {
 };
 
 export const VARIABLES: Readonly<Record<VariableName, Rule>> = {
+  BACKSCROLL: SWITCH,
   BACKSCROLL_DB: {
     words: "a path, :memory:, postgres://… or a server's http://…",
     fits: (text) =>
@@ -68,10 +74,7 @@ export const VARIABLES: Readonly<Record<VariableName, Rule>> = {
   },
   BACKSCROLL_CONFIG: FILE,
   BACKSCROLL_PRICES: FILE,
-  BACKSCROLL_ORIGINALS: {
-    words: "on or off (also 1, true, yes; 0, false, no)",
-    fits: (text) => [...ON, ...OFF].includes(text.toLowerCase()),
-  },
+  BACKSCROLL_ORIGINALS: SWITCH,
   BACKSCROLL_TELEMETRY: oneOf(...TELEMETRIES),
   BACKSCROLL_INDEX_LANGUAGE: oneOf(...LANGUAGES),
   BACKSCROLL_INDEX_TOOLS: oneOf(...TOOL_INDEXINGS),
@@ -116,7 +119,10 @@ export function readVariable(name: VariableName, variables: Variables): string |
   });
 }
 
-/** A switch such as `BACKSCROLL_ORIGINALS`, on if it is not set. */
-export function isSwitchedOff(name: "BACKSCROLL_ORIGINALS", variables: Variables): boolean {
+/** A switch, on if it is not set. */
+export function isSwitchedOff(
+  name: "BACKSCROLL" | "BACKSCROLL_ORIGINALS",
+  variables: Variables,
+): boolean {
   return OFF.includes((readVariable(name, variables) ?? "").toLowerCase());
 }

@@ -4,6 +4,7 @@ import { maskEntry, maskSession } from "../api/mask.ts";
 import type { SessionApi } from "../engine/interfaces/session-api.ts";
 import type { ExportFormat, ExportInput } from "../export/format.ts";
 import type { Entry } from "../model/entry.ts";
+import { requireAllowed } from "../policy.ts";
 
 export interface ExportSelection {
   /** The path to this entry, instead of the active one or the whole tree. */
@@ -22,6 +23,7 @@ export async function toExportInput(
   selection: ExportSelection = {},
 ): Promise<ExportInput> {
   const { leaf, full = false, raw = false } = selection;
+  if (raw) requireAllowed("rawExports");
   if (leaf !== undefined) await handle.getEntry(leaf);
   const session = await handle.meta();
   const wholeTree = format.selects === "tree" && leaf === undefined;

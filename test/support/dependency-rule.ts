@@ -120,7 +120,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
 
   // Embedding models: over HTTP, of the AI SDK, or in a thread. Text is masked before it leaves.
   "providers/embedding": {
-    folders: ["model", "async", "secrets", "providers"],
+    folders: ["model", "async", "secrets", "providers", "policy.ts"],
     packages: ["node:module", "node:url", "node:worker_threads"],
   },
 
@@ -155,16 +155,24 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: names(
       "model async transcript search store engine",
       "ingest ingest/files ingest/identity ingest/sources.ts",
-      "ingest/read-transcript.ts",
+      "ingest/read-transcript.ts gateway/config archive/rules/incognito.ts",
     ),
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path"],
   },
+
+  // The marks of sessions of which nothing is stored.
+  "archive/rules/incognito.ts": { folders: ["model", "engine"], packages: ["node:crypto"] },
 
   // Optional host policy: compaction, memory flush, silence, answers. Uses the SDK through `providers`.
   "gateway/silence": { folders: ["model"], packages: [] },
   "gateway/compaction": {
     folders: ["model", "context", "compaction", "engine"],
     packages: [],
+  },
+  // The configuration file, which also has the rules of ingesting.
+  "gateway/config": {
+    folders: ["model", "context", "routing", "gateway/compaction", "gateway/silence"],
+    packages: ["node:fs", "node:path"],
   },
   "gateway/flush": {
     folders: names("model context engine providers", "gateway/compaction gateway/silence"),
@@ -190,7 +198,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
   gateway: {
     folders: names(
-      "model context routing engine providers gateway/silence",
+      "model context routing engine providers gateway/config gateway/silence",
       "gateway/compaction gateway/flush gateway/after-turn gateway/generate",
       "gateway/with-memory",
     ),
@@ -229,7 +237,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Sessions read out page by page, for the writers of other formats.
-  transfer: { folders: ["model", "store", "engine", "api", "export"], packages: [] },
+  transfer: {
+    folders: ["model", "store", "engine", "api", "export", "policy.ts"],
+    packages: [],
+  },
 
   // Recaps and traces, composed of the primitives, and their text.
   recap: { folders: ["model", "search", "compaction", "engine", "api"], packages: [] },
@@ -252,8 +263,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: names(
       "model async transcript context compaction engine api archive",
       "ingest ingest/read-transcript.ts export transfer",
-      "gateway gateway/generate recap recap/wire",
-      "backup.ts",
+      "gateway gateway/config gateway/generate recap recap/wire",
+      "backup.ts policy.ts",
     ),
     packages: names(
       "hono @hono/node-server zod node:net",
@@ -291,6 +302,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   mcp: {
     folders: names(
       "model model/excerpt.ts search context engine api recap recap/wire ingest/identity",
+      "archive/rules/incognito.ts",
     ),
     packages: names(
       "@modelcontextprotocol/server @modelcontextprotocol/server/stdio zod",
@@ -312,10 +324,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   cli: {
     folders: names(
       "model model/excerpt.ts model/project-name.ts async transcript engine api archive transfer",
-      "open.ts backup.ts client transfer/resume",
+      "open.ts backup.ts policy.ts client transfer/resume",
       "ingest ingest/sources.ts ingest/read-transcript.ts ingest/files",
       "ingest/identity export",
-      "context compaction store mcp server providers gateway",
+      "context compaction store mcp server providers gateway gateway/config",
       "recap recap/wire providers/embedding",
     ),
     packages: names(
@@ -326,6 +338,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     ),
   },
 
+  // What the machine's administrator forbids.
+  "policy.ts": { folders: ["model"], packages: ["node:fs"] },
   // The composition root: the only file that imports backends.
   "open.ts": {
     folders: names(

@@ -79,7 +79,8 @@ export async function deriveAgain(tenant: TenantApi, input: DeriveInput): Promis
       } else if (whenLate === "anew") whenLate = undefined;
       const isRead = outcome.how === "read" || outcome.how === "continued";
       if (isRead) report.read++;
-      else report.failed++;
+      // A rule made since then: what was stored before it stays.
+      else if (outcome.how !== "ignored") report.failed++;
       for (const { sessionId } of outcome.sessions) {
         if (sessionId !== null) (isTouched ? extended : derived).add(sessionId);
       }

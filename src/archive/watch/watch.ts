@@ -20,6 +20,7 @@ import { findCandidates } from "../ingest.ts";
 import { ingestFiles, type RunHandlers } from "../ingest-files.ts";
 import { ingestNotes, isNotePath } from "../ingest-notes.ts";
 import { createSetting, type IngestOptions, type IngestSetting } from "../ingest-setting.ts";
+import { expireSessions } from "../rules/expire-sessions.ts";
 import { FolderWatcher } from "./watch-folders.ts";
 
 export interface WatchInput
@@ -71,6 +72,7 @@ export async function watchPlaces(tenant: TenantApi, input: WatchInput): Promise
       let looked = performance.now() - started;
       await ingestFiles(setting, all, { ...input, onLooked: (ms) => (looked += ms) });
       if (!signal.aborted) await ingestNotes(setting);
+      if (!signal.aborted) await expireSessions(setting);
       if (isFirst) input.onReady?.(watcher.folders);
       isFirst = false;
       const until = Date.now() + waitAfter(looked, reconcileMs);

@@ -25,6 +25,7 @@ import { routesShow } from "./gateway/routes-show.ts";
 import { sessions } from "./gateway/sessions.ts";
 import { demo } from "./ingest/demo.ts";
 import { forget } from "./ingest/forget.ts";
+import { incognito } from "./ingest/incognito.ts";
 import { ingestCommand } from "./ingest/ingest.ts";
 import { resume } from "./ingest/resume.ts";
 import { start } from "./ingest/start.ts";
@@ -76,7 +77,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Transcripts of other agents",
-    commands: [start, ingestCommand, watchCommand, stats, resume, forget, demo],
+    commands: [start, ingestCommand, watchCommand, stats, resume, forget, incognito, demo],
   },
   { title: "Serve", commands: [setup, serve, openPage, mcp, hook] },
   {

@@ -7,9 +7,12 @@
 
 import { spawn } from "node:child_process";
 import { ingest, survey } from "../../archive/ingest.ts";
+import { ArchiveRules } from "../../archive/rules/archive-rules.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import { GitLookup } from "../../ingest/identity/git.ts";
 import { projectId } from "../../ingest/identity/session-key.ts";
 import type { Environment } from "../../ingest/source.ts";
+import { SOURCES } from "../../ingest/sources.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { counted, formatAge } from "../print.ts";
@@ -65,6 +68,15 @@ export function needsOf({ event, source }: HookInput): "count" | "handover" | "r
 export function hookOutput(context: string): string {
   const hookSpecificOutput = { hookEventName: "SessionStart", additionalContext: context };
   return `${JSON.stringify({ hookSpecificOutput })}\n`;
+}
+
+/** Whether a rule keeps the conversations of the session's folder out of the store. */
+export async function isIgnored({ cwd }: HookInput, environment: Environment): Promise<boolean> {
+  const agents = SOURCES.map(({ name }) => name);
+  const rules = new ArchiveRules(environment, new GitLookup(), agents);
+  await rules.refresh();
+  const [source, agent] = ["claude-code", "claude-code"];
+  return (await rules.find({ source, agent, cwd })) !== undefined;
 }
 
 /** Stores the transcript's new lines. */

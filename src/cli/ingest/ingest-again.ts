@@ -24,7 +24,7 @@ export function ingestAgain(context: Context, force: boolean): Promise<number> {
         onOutcome: (outcome) => {
           files++;
           progress.show(() => `Read ${counted(files, "file")}`);
-          if (outcome.how !== "read" && outcome.how !== "continued") failures.push(outcome);
+          if (!["read", "continued", "ignored"].includes(outcome.how)) failures.push(outcome);
         },
       });
       await flushAfterIngest(context, tenant);

@@ -32,11 +32,13 @@ const PROBLEM_WORDS: Readonly<Record<ImportProblemCode, string>> = {
 
 /** A named file with each of its sessions. */
 export function fileLines(outcome: FileOutcome, name: string, dryRun: boolean): string[] {
-  const { source, sessions, problemCounts, how } = outcome;
+  const { source, sessions, problemCounts, how, message } = outcome;
   const rest = problemCounts.size === 0 ? "" : `; problems: ${problemList(problemCounts)}`;
   if (how === "unchanged") return [`${name}: unchanged since it was read last; --force reads it`];
+  if (sessions.length === 0 && how === "ignored") return [`${name}: ignored by ${message}`];
   if (sessions.length === 0) return [`${name}: no session (${source})${rest}`];
-  return sessions.map(({ sessionId, created, entries, skipped, forgotten }) => {
+  return sessions.map(({ sessionId, created, entries, skipped, forgotten, ignoredBy }) => {
+    if (ignoredBy !== undefined) return `${name}: ignored by ${ignoredBy} (${source})`;
     if (forgotten) return `${name}: forgotten; --force stores it again (${source})${rest}`;
     const verb = dryRun ? "would store" : "stored";
     const what = `${verb} ${counted(entries, "entry")}, ${formatCount(skipped)} there already`;
@@ -50,7 +52,7 @@ export function fileLines(outcome: FileOutcome, name: string, dryRun: boolean): 
  * command that lists the searched folders.
  */
 export function summaryLines(
-  { totals, skipped }: IngestReport,
+  { totals, skipped, expired }: IngestReport,
   seconds: number,
   looked: Pick<IngestInput, "environment" | "paths" | "source">,
   places: string,
@@ -99,7 +101,19 @@ export function summaryLines(
   const told = passed.filter(([, count]) => count > 0);
   if (told.length > 0) lines.push(`Skipped: ${countList(told)}.`);
   if (totals.problems.size > 0) lines.push(`Problems: ${problemList(totals.problems)}.`);
+  if (totals.ignoredBy.size > 0) lines.push(`Ignored: ${ignoredList(totals.ignoredBy)}.`, STAYS);
+  if (expired > 0)
+    lines.push(`Deleted, because they are older than keep: ${counted(expired, "session")}.`);
   return lines;
+}
+
+/** What a rule does not do. */
+const STAYS =
+  "What was stored before a rule stays, until backscroll forget --project FOLDER removes it.";
+
+/** Sessions that rules keep out of the store, by rule. */
+export function ignoredList(counts: ReadonlyMap<string, number>): string {
+  return [...counts].map(([rule, count]) => `${counted(count, "session")} by ${rule}`).join(", ");
 }
 
 const NOT_READ: readonly How[] = ["empty", "vanished", "unreadable", "sparse"];

@@ -12,6 +12,11 @@ export async function askYesNo(question: string): Promise<boolean> {
   return /^\s*y/i.test(answer);
 }
 
+export async function askText(question: string): Promise<string> {
+  process.stderr.write(`${question} `);
+  return readLine();
+}
+
 /** Empty at the end of the input. */
 function readLine(): Promise<string> {
   const { stdin } = process;

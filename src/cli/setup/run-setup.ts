@@ -3,6 +3,7 @@
 import { rm } from "node:fs/promises";
 import { hidePasswords } from "../../api/address.ts";
 import type { Environment } from "../../ingest/source.ts";
+import { readPolicy, requireAllowed } from "../../policy.ts";
 import { usageError } from "../command.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
@@ -23,6 +24,7 @@ import {
   planRemoving,
   selectAgents,
 } from "./plan.ts";
+import { type Kept, settleKeep } from "./settle-keep.ts";
 import { type TriedServer, tryServer } from "./try-server.ts";
 
 export interface SetupOptions {
@@ -43,6 +45,8 @@ export interface SetupOptions {
 export interface Asker {
   readonly isThere: boolean;
   readonly ask: (question: string) => Promise<boolean>;
+  /** A line of text; empty at the end of the input. */
+  readonly askText: (question: string) => Promise<string>;
 }
 
 /** The outcome of a change. */
@@ -107,8 +111,9 @@ class Setup {
       done.push(result);
       if (!this.#context.json) await this.#print(result);
     }
-    if (this.#context.json) await this.#printJson(done);
-    else await this.#printEnd(done);
+    const kept = await this.#settleKeep(done);
+    if (this.#context.json) await this.#printJson(done, kept);
+    else await this.#printEnd(done, kept);
     return this.#exitCode(done);
   }
 
@@ -131,6 +136,8 @@ class Setup {
   #wantsHooks({ name }: Agent): boolean {
     const { hooks, remove, check, yes, dryRun } = this.#options;
     if (name !== "claude-code" || check || hooks === false) return false;
+    if (hooks === true && !remove) requireAllowed("hooks");
+    if (readPolicy().forbidden.includes("hooks")) return remove;
     return hooks === true || remove || (!yes && !dryRun && this.#asker.isThere);
   }
 
@@ -166,6 +173,14 @@ class Setup {
     }
     const { copy } = await editConfig(change.file, (text) => change.add(text ?? ""), { locks });
     return this.#try(planned, outcome, copy);
+  }
+
+  /** Once something of ours is in place. */
+  async #settleKeep(done: readonly Done[]): Promise<Kept | undefined> {
+    const { check, remove, dryRun } = this.#options;
+    const isPlaced = done.some(({ outcome }) => !["declined", "absent"].includes(outcome));
+    if (check || remove || dryRun || !isPlaced) return undefined;
+    return settleKeep(this.#machine, this.#asks() ? this.#asker.askText : undefined);
   }
 
   #asks(): boolean {
@@ -209,7 +224,7 @@ class Setup {
     for (const line of diffOf(planned)) await terminal.print(`    ${clean(line)}`);
   }
 
-  async #printEnd(done: readonly Done[]): Promise<void> {
+  async #printEnd(done: readonly Done[], settled: Kept | undefined): Promise<void> {
     const { terminal } = this.#context;
     const { check, remove, dryRun, hooks } = this.#options;
     const again = (words: string) => commandLine(this.#context, `setup ${words}`);
@@ -224,6 +239,12 @@ class Setup {
     if (claude !== undefined && hooks === undefined && !check && !remove && !this.#asks()) {
       const asked = await this.#hasHooks(claude.planned.change.agent);
       if (!asked) await terminal.print(`Hooks for Claude Code: ${again("claude-code --hooks")}`);
+    }
+    if (settled !== undefined) {
+      const span = settled.keep === "forever" ? "for ever" : settled.keep;
+      await terminal.print(
+        `Conversations are kept ${span}, also when the agents delete theirs. To change it: "keep" in ${clean(this.#short(settled.path))}`,
+      );
     }
     if (dryRun) await terminal.print("Nothing was written.");
     else if (!check && done.some(({ outcome }) => outcome === "added" || outcome === "replaced")) {
@@ -240,10 +261,11 @@ class Setup {
     }
   }
 
-  #printJson(done: readonly Done[]): Promise<void> {
+  #printJson(done: readonly Done[], settled: Kept | undefined): Promise<void> {
     const { command, args } = this.#server;
     return this.#context.terminal.printJson({
       dry_run: this.#options.dryRun,
+      keep: settled?.keep ?? null,
       command: [command, ...args].map(hidePasswords),
       agents: done.map(({ planned, outcome, copy, check }) => ({
         agent: planned.change.agent.name,

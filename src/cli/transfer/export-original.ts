@@ -3,6 +3,7 @@
 import { readOriginal } from "../../archive/originals/originals.ts";
 import { isPart } from "../../archive/originals/parts.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { requireAllowed } from "../../policy.ts";
 import type { Original } from "../../store/ingested-file.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit.ts";
@@ -16,6 +17,7 @@ export function exportOriginal(
   path: string | undefined,
   file: string | undefined,
 ): Promise<number> {
+  requireAllowed("rawExports");
   return withStore(context, "read", async (tenant) => {
     const { id } = await tenant.getSession(sessionId);
     const all = await tenant.originals.list({ sessionId: id });

@@ -56,6 +56,8 @@ describe("a configuration", () => {
         },
       },
       embedder: { url: null, model: null, dimensions: null },
+      ignore: { folders: [], repositories: [], agents: [], patterns: [] },
+      keep: null,
       silence: "whole",
     });
   });
@@ -121,6 +123,7 @@ describe("a configuration", () => {
     ],
     ['{"session":{"__proto__":{"a":1}}}', "session.__proto__", "it may have session.dmScope"],
     ['{"gateway":{"port":1}}', "gateway", "it may have session, compaction"],
+    ['{"ignore":{"folder":["/a"]}}', "ignore.folder", "did you mean ignore.folders?"],
     [
       '{"compaction":{"preserve_recent_messages":4}}',
       "compaction.preserve_recent_messages",
@@ -153,6 +156,8 @@ describe("a configuration", () => {
     ["agents.defaults.model", { agents: { defaults: { model: "" } } }, /not empty/],
     ["agents.defaults.instructions", { agents: { defaults: { instructions: 1 } } }, /a text/],
     ["silence", { silence: "never" }, /one of whole, leading/],
+    ["ignore.folders", { ignore: { folders: "~/secret" } }, /list of texts/],
+    ["keep", { keep: "1h" }, /"forever", or a duration of at least a day/],
     ["the configuration", [], /an object/],
   ])("names %s if it is wrong", (field, input, message) => {
     const error = expect.objectContaining({ code: "invalid_input", details: { field } });

@@ -61,6 +61,14 @@ export interface EmbedderConfig {
   readonly dimensions: number | null;
 }
 
+/** What `backscroll ingest`, and all that follow transcripts, never store. */
+export interface IgnoreConfig {
+  readonly folders: readonly string[];
+  readonly repositories: readonly string[];
+  readonly agents: readonly string[];
+  readonly patterns: readonly string[];
+}
+
 export interface GatewayConfig {
   readonly session: SessionConfig;
   readonly compaction: CompactionConfig;
@@ -81,6 +89,9 @@ export interface GatewayConfig {
     };
   };
   readonly embedder: EmbedderConfig;
+  readonly ignore: IgnoreConfig;
+  /** How long ingested sessions are kept, in milliseconds; null: for ever. */
+  readonly keep: number | null;
   readonly silence: SilenceMode;
 }
 
@@ -102,7 +113,9 @@ type MaintenanceInput = Omit<
 };
 
 /** The configuration as a host or a file gives it; missing fields take their defaults. */
-export interface GatewayConfigInput extends Partly<Omit<GatewayConfig, "session">> {
+export interface GatewayConfigInput extends Partly<Omit<GatewayConfig, "session" | "keep">> {
+  /** Such as `90d`, or `forever`; a number is in milliseconds. */
+  readonly keep?: string | number | null;
   readonly session?: Partly<Omit<SessionConfig, "maintenance">> & {
     readonly maintenance?: MaintenanceInput;
   };

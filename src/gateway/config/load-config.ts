@@ -1,9 +1,9 @@
 /** Finds and reads the configuration file. */
 
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { BackscrollError } from "../../model/errors.ts";
-import { readVariable, type Variables } from "../../model/variables.ts";
+import type { Variables } from "../../model/variables.ts";
+import { configPlace } from "./find-config.ts";
 import type { GatewayConfigInput } from "./gateway-config.ts";
 import { type ReadConfig, readConfig } from "./read-config.ts";
 
@@ -18,9 +18,8 @@ export interface LoadedConfig extends ReadConfig {
  * `invalid_input` if the file is unreadable, is not JSON, or was named and is missing.
  */
 export function loadConfig(home: string, variables: Variables): LoadedConfig {
-  const named = readVariable("BACKSCROLL_CONFIG", variables);
-  const path = named ?? join(home, ".backscroll", "config.json");
-  const text = readText(path, named !== undefined);
+  const { path, isNamed } = configPlace(home, variables);
+  const text = readText(path, isNamed);
   const input = text === undefined ? {} : parse(text, path);
   try {
     return { path, exists: text !== undefined, ...readConfig(input, variables) };

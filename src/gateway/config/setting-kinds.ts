@@ -65,6 +65,18 @@ export const DURATION: SettingKind = {
   read: (value) => COUNT.read(value) ?? measured(value, /^(\d{1,9})\s*([smhdw])$/i, DURATION_MS),
 };
 
+const DAY_MS = 86_400_000;
+
+/** Null: for ever. Less than a day is a typing error. */
+export const KEEP: SettingKind = {
+  wanted: '"forever", or a duration of at least a day such as "90d" or "52w"',
+  read: (value) => {
+    if (value === "forever") return null;
+    const read = DURATION.read(value);
+    return typeof read === "number" && read >= DAY_MS ? read : undefined;
+  },
+};
+
 const SIZE_BYTES: Readonly<Record<string, number>> = {
   b: 1,
   kb: 1024,

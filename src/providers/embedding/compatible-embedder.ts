@@ -9,6 +9,7 @@ import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import { requireAllowed } from "../../policy.ts";
 import { checkBaseUrl } from "../compatible-model.ts";
 import { type EmbedderOptions, type EmbeddingAnswer, retryingEmbedder } from "./ask-embedder.ts";
 
@@ -22,6 +23,8 @@ export interface CompatibleEmbedderOptions extends EmbedderOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+const LOOPBACK = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+
 export function compatibleEmbedder(options: CompatibleEmbedderOptions): Embedder {
   const { baseUrl, model, apiKey, headers, dimensions } = checkFields(
     options,
@@ -29,6 +32,7 @@ export function compatibleEmbedder(options: CompatibleEmbedderOptions): Embedder
     INPUTS.compatibleEmbedder,
   );
   checkBaseUrl(baseUrl);
+  if (!LOOPBACK.test(new URL(baseUrl).hostname)) requireAllowed("remoteEmbedders");
   if (typeof model !== "string" || model.trim() === "") {
     throw invalid("model", "model must be the name that the server knows the model under");
   }

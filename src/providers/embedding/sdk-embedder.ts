@@ -5,6 +5,7 @@
 import type { Embedder, Vector } from "../../model/embedder.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import { requireAllowed } from "../../policy.ts";
 import { type EmbedderOptions, retryingEmbedder } from "./ask-embedder.ts";
 
 /** An embedding model of the AI SDK: version 2, 3 or 4 of its specification. */
@@ -29,6 +30,8 @@ export function embeddingModel(
   options: EmbedderOptions = {},
 ): Embedder {
   checkFields(options, "options", INPUTS.embeddingModel);
+  // The model hides its address, so it counts as remote.
+  requireAllowed("remoteEmbedders");
   const doEmbed = model.doEmbed.bind(model) as unknown as DoEmbed;
   return retryingEmbedder(options.name ?? model.modelId, options, async (texts, abortSignal) => {
     const { embeddings, usage } = await doEmbed({ values: [...texts], abortSignal });

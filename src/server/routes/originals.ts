@@ -9,6 +9,7 @@ import {
 } from "../../api/original.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { ListOriginalsInput } from "../../engine/import/originals.ts";
+import { requireAllowed } from "../../policy.ts";
 import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
 import { count, key, path } from "../schemas/common.ts";
 import { originalPart, originals, originalUpdate } from "../schemas/import.ts";
@@ -66,6 +67,7 @@ export const ORIGINAL_ROUTES: readonly Route[] = [
     body: z.strictObject({ workstation: key, path, start: count }),
     answer: { status: 200, description: "Null if there is no such part.", schema: originalPart },
     handle: async ({ tenant }, { body: { workstation, path: file, start } }) => {
+      requireAllowed("rawExports");
       const bytes = await tenant.originals.readPart(workstation, file, start);
       return { bytes: bytes === undefined ? null : toBase64(bytes) };
     },

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { SHARE_PATH, toWireShare } from "../../api/page/share.ts";
 import { DEFAULT_SHARE_DAYS, MAX_SHARE_DAYS } from "../../model/limits.ts";
+import { requireAllowed } from "../../policy.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { key, sessionParams, time, timeInput } from "../schemas/common.ts";
 import { expiry, findToken } from "./tokens.ts";
@@ -45,6 +46,7 @@ export const SHARE_ROUTES: readonly Route[] = [
       schema: z.object({ token: text, path: text, url: text, share }).meta({ id: "CreatedShare" }),
     },
     handle: async ({ tenant, access, request }, { params, body }) => {
+      requireAllowed("shares");
       const own = access.tokenId === null ? undefined : await findToken(tenant, access.tokenId);
       const wanted = body.expires ?? new Date(Date.now() + DEFAULT_SHARE_DAYS * 86_400_000);
       const made = await tenant.shares.create(params.session_id, expiry(wanted, own));

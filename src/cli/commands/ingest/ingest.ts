@@ -246,7 +246,7 @@ class ToldFiles {
 }
 
 function isFailure({ how }: FileOutcome): boolean {
-  return !["read", "continued", "unchanged"].includes(how);
+  return !["read", "continued", "unchanged", "ignored"].includes(how);
 }
 
 async function print(
@@ -265,6 +265,7 @@ async function print(
       dry_run: dryRun,
       workstation: report.workstation,
       totals: { ...toWireTotals(report.totals), skipped: toWireSkipped(report) },
+      expired: report.expired,
       seconds: Math.round(seconds * 1000) / 1000,
       files: outcomes.map((outcome) => toWireOutcome(outcome, told.nameOf(outcome))),
       failed: failures.map(({ file, error }) => ({ file, ...toWireError(error) })),

@@ -1,5 +1,6 @@
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
-import { readVariable } from "../../../model/variables.ts";
+import { isSwitchedOff, readVariable } from "../../../model/variables.ts";
+import { requireAllowed } from "../../../policy.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -19,7 +20,7 @@ export const hook: Command = defineCommand({
   name: "hook",
   summary: "Answer a hook of an agent; setup --hooks adds the calls.",
   details:
-    "Reads the hook's JSON from standard input. SessionStart prints a line on the amount of memory (startup, clear), a hand-over of requests, decisions, changes and commands (compact, at most 4 KiB), or nothing (resume). PreCompact and SessionEnd store the transcript's new lines. The hand-over comes from the last 4 MiB of the transcript. Storing has a deadline (BACKSCROLL_HOOK_DEADLINE_MS, 800 if left out), after which a detached process continues. It always exits with 0; errors are a line on standard error.",
+    "Reads the hook's JSON from standard input. SessionStart prints a line on the amount of memory (startup, clear), a hand-over of requests, decisions, changes and commands (compact, at most 4 KiB), or nothing (resume). PreCompact and SessionEnd store the transcript's new lines. The hand-over comes from the last 4 MiB of the transcript. Storing has a deadline (BACKSCROLL_HOOK_DEADLINE_MS, 800 if left out), after which a detached process continues. It always exits with 0, does nothing in a folder that a rule ignores, and with BACKSCROLL=off makes the session incognito; errors are a line on standard error.",
   arguments: [{ name: "AGENT", help: `${AGENTS.join(", ")}.` }],
   examples: ["hook claude-code < /dev/null"],
   run: async (context, args) => {
@@ -37,12 +38,20 @@ async function answer(context: Context): Promise<void> {
   const text = await readText("-", context.terminal);
   // No event: run by hand.
   if (text.trim() === "") return;
+  requireAllowed("hooks");
   const claude = await import("../../hook/claude-hook.ts");
   const input = claude.readHookInput(text);
   const need = claude.needsOf(input);
   if (need === undefined) return;
   const machine = thisMachine();
   const { transcript, sessionId } = input;
+  if (isSwitchedOff("BACKSCROLL", machine.variables)) {
+    const { keepNothing } = await import("../../../mcp/own-session.ts");
+    if (sessionId === "") return;
+    await withStore(context, "create", (tenant) => keepNothing(tenant, [sessionId]));
+    return;
+  }
+  if (await claude.isIgnored(input, machine)) return;
   const handover = need === "handover" ? await import("../../hook/handover-text.ts") : undefined;
   const handed = await handover?.transcriptHandover(transcript, sessionId);
   // Answers before storing: ingesting takes time in proportion to the transcript.

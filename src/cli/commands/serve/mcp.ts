@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { McpHost } from "../../../mcp/host.ts";
+import { isSwitchedOff } from "../../../model/variables.ts";
 import { toErrorLine } from "../../../server/log.ts";
 import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand } from "../../command.ts";
@@ -19,7 +20,7 @@ export const mcp: Command = defineCommand({
   name: "mcp",
   summary: "Serve agents over MCP, on standard input and output.",
   details:
-    "Agents start it themselves: backscroll setup adds it to Claude Code, Codex, Cursor and others. Before a tool answers, it stores new lines of this machine's transcripts for at most 300 ms, and the rest in the background. Of the processes that share a store, one does the background work; with a server as --db, none. Ends when the agent closes its input.",
+    "Agents start it themselves: backscroll setup adds it to Claude Code, Codex, Cursor and others. Before a tool answers, it stores new lines of this machine's transcripts for at most 300 ms, and the rest in the background. Of the processes that share a store, one does the background work; with a server as --db, none. Ends when the agent closes its input. With BACKSCROLL=off in its environment it stores nothing, has only tools that read, and makes the agent's session incognito as soon as it is named.",
   options: {
     "read-only": { type: "boolean", help: "Only tools that change nothing." },
     "no-ingest": { type: "boolean", help: "Do not ingest this machine's transcripts." },
@@ -45,7 +46,8 @@ export const mcp: Command = defineCommand({
     const onError = (error: unknown) => context.terminal.note(toErrorLine(error));
     // An in-memory store belongs to this process, and a server follows its own machine.
     const isOwn = context.address !== MEMORY && !isServer(context.address);
-    const isKept = isOwn && options["no-ingest"] !== true;
+    const isOff = isSwitchedOff("BACKSCROLL", process.env);
+    const isKept = isOwn && !isOff && options["no-ingest"] !== true;
     const owner = randomUUID();
     // First: a client may kill its server before a store is open.
     const isRead = isKept && quietSeconds > 0;
@@ -56,7 +58,8 @@ export const mcp: Command = defineCommand({
     const loading = import("../../../mcp/stdio.ts");
     loading.catch(() => undefined);
     // A read-only store is opened for reading; a missing one is created.
-    const isReader = options["read-only"] === true && !isKept && existsSync(context.address);
+    const isReader =
+      options["read-only"] === true && !isKept && !isOff && existsSync(context.address);
     return withStore(context, isReader ? "read" : "create", async (tenant) => {
       const { serveMcpStdio } = await loading;
       const { actor, session } = options;
@@ -64,7 +67,7 @@ export const mcp: Command = defineCommand({
         tenant,
         access: {
           tenant: tenant.tenant,
-          scope: options["read-only"] ? "read" : "write",
+          scope: options["read-only"] || isOff ? "read" : "write",
           actor: actor ?? null,
           actAs: actor === undefined ? "any" : [],
           operator: false,
@@ -74,6 +77,7 @@ export const mcp: Command = defineCommand({
         cwd: process.cwd(),
         variables: process.env,
         ...(session === undefined ? {} : { sessions: [session] }),
+        ...(isOff ? { incognito: true } : {}),
         onError,
       };
       const end = new AbortController();

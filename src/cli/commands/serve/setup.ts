@@ -1,14 +1,14 @@
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { AGENTS } from "../../setup/agents.ts";
-import { askYesNo, canAsk } from "../../setup/ask.ts";
+import { askText, askYesNo, canAsk } from "../../setup/ask.ts";
 import { runSetup } from "../../setup/run-setup.ts";
 
 export const setup: Command = defineCommand({
   name: "setup",
   summary: "Add Backscroll to the agents on this machine, as their MCP server.",
   details:
-    "Finds the agents, shows what it would add to which file, asks, replaces the file atomically, with a backup beside it (FILE.before-backscroll), and starts the server as that agent would. Running it again changes nothing; an entry changed by hand stays unless --replace is given. --db and --tenant become part of the entry. docs/setup.md has the files and formats.",
+    "Finds the agents, shows what it would add to which file, asks, replaces the file atomically, with a backup beside it (FILE.before-backscroll), and starts the server as that agent would. Running it again changes nothing; an entry changed by hand stays unless --replace is given. --db and --tenant become part of the entry. The first time it asks how long conversations are kept. docs/setup.md has the files and formats.",
   arguments: [
     {
       name: "AGENT",
@@ -62,7 +62,7 @@ export const setup: Command = defineCommand({
         tries: !options["no-check"],
       },
       thisMachine(),
-      { isThere: canAsk(), ask: askYesNo },
+      { isThere: canAsk(), ask: askYesNo, askText },
     );
   },
 });

@@ -1,5 +1,6 @@
 import type { ExportFormat } from "../../../export/format.ts";
 import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
+import { requireAllowed } from "../../../policy.ts";
 import { toExportLine } from "../../../transfer/export-line.ts";
 import { type ExportSelection, toExportInput } from "../../../transfer/export-session.ts";
 import { type ExportedRecord, exportOwner, exportTenant } from "../../../transfer/export-tenant.ts";
@@ -161,6 +162,7 @@ async function exportLines(
   raw: boolean,
   records: AsyncIterable<ExportedRecord>,
 ): Promise<number> {
+  if (raw) requireAllowed("rawExports");
   const { terminal } = context;
   const progress = new Progress();
   const output = await openOutput(file, terminal);

@@ -10,6 +10,7 @@ import { describeLoss, type StoreLoss } from "../../../model/store-loss.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { readRules, ruleLines } from "../../ingest/read-rules.ts";
 import { maintainTenants } from "../../maintain-tenants.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine } from "../../program.ts";
@@ -21,7 +22,7 @@ export const doctor: Command = defineCommand({
   name: "doctor",
   summary: "Check that the store is sound. Exits with 1 if it is not.",
   details:
-    "Asks the database to check itself and looks for unfinished messages. For a PostgreSQL server it reports wrong settings (durability, connections, standbys, vacuum, backups) with remedies, which alone do not cause exit code 1. With --verify it also recomputes every hash of every entry and of the change feed, and detects tampering and truncation. A loss detected when the store was opened, such as commits behind a damaged part of its write-ahead log, is reported by every command until --accept-loss; the damaged log is kept beside the store. doctor only reads, except with --accept-loss, --rebuild and --purge. The last two work on every tenant (of a server: on the token's), or on the named one, beside readers and writers.",
+    "Asks the database to check itself and looks for unfinished messages, and says which conversations rules keep out of the store, how long sessions are kept, and what the policy of the machine forbids. For a PostgreSQL server it reports wrong settings (durability, connections, standbys, vacuum, backups) with remedies, which alone do not cause exit code 1. With --verify it also recomputes every hash of every entry and of the change feed, and detects tampering and truncation. A loss detected when the store was opened, such as commits behind a damaged part of its write-ahead log, is reported by every command until --accept-loss; the damaged log is kept beside the store. doctor only reads, except with --accept-loss, --rebuild and --purge. The last two work on every tenant (of a server: on the token's), or on the named one, beside readers and writers.",
   options: {
     verify: { type: "boolean", help: "Recompute every hash." },
     head: {
@@ -66,6 +67,7 @@ export const doctor: Command = defineCommand({
         wanted && isSound ? maintainTenants(engine, tenants, task, doing) : undefined;
       const rebuilt = await mend(rebuild, "rebuild", "Rebuilding the index");
       const purged = await mend(purge, "purge", "Purging the index");
+      const rules = await readRules(tenant);
       const { terminal } = context;
       if (context.json) {
         await terminal.printJson({
@@ -81,6 +83,7 @@ export const doctor: Command = defineCommand({
           verification: verified === undefined ? null : toWireVerification(verified),
           rebuilt: rebuilt ?? null,
           purged: purged ?? null,
+          rules,
         });
         return ok ? EXIT.ok : EXIT.nothing;
       }
@@ -107,6 +110,7 @@ export const doctor: Command = defineCommand({
         await terminal.print(`Pending   ${messages} being written, or left by a writer that died`);
         await terminal.print(`          (${sweep} ends those whose lease ran out)`);
       }
+      for (const line of ruleLines(rules)) await terminal.print(line);
       if (verified !== undefined) await printVerification(context, verified);
       for (const { tenant, ...index } of rebuilt ?? []) {
         await terminal.print(`Rebuilt   ${tenant}: ${formatIndex(index)}`);

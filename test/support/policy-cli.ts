@@ -1,0 +1,16 @@
+/**
+ * The command line on a machine with another policy: the path of its file is the first argument.
+ * `+` separates commands; each ends with a line of its exit code on standard output.
+ */
+
+import { main } from "../../src/cli/main.ts";
+import { POLICY_FILES } from "../../src/policy.ts";
+
+const [path = "", ...words] = process.argv.slice(2);
+POLICY_FILES.splice(0, POLICY_FILES.length, path);
+for (let rest = words; rest.length > 0; ) {
+  const end = rest.includes("+") ? rest.indexOf("+") : rest.length;
+  const code = await main(rest.slice(0, end));
+  process.stdout.write(`exit ${code}\n`);
+  rest = rest.slice(end + 1);
+}
