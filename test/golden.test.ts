@@ -49,6 +49,8 @@ function createPlain(): (text: string) => string {
       )
       .replace(/"(bytes|database_bytes|content_bytes|score|lag)":[\d.e-]+/g, '"$1":0')
       .replace(/\/share\/\w+(-\w+)*/g, "/share/…")
+      .replace(/"days":\[[^\]]*\]/g, '"days":[]')
+      .replace(/\((UTC|\w+\/\w+)\)/g, "(ZONE)")
       .replace(/127\.0\.0\.1:\d+/g, "HOST");
 }
 
@@ -115,7 +117,7 @@ class Refusals {
     this.#lines.add(`${call}: ${error.replaceAll("\n", " ")}\n`);
   }
   toString(): string {
-    return createPlain()([...this.#lines].join(""));
+    return createPlain()([...this.#lines].sort().join(""));
   }
 }
 

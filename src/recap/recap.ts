@@ -9,15 +9,12 @@ import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { isSubAgent, type Session } from "../model/session.ts";
+import type { FiltersOf } from "../model/session-filters.ts";
 import { bareCommand } from "./bare-command.ts";
 import { isLookup } from "./lookup.ts";
 import { type Act, type Call, readActs } from "./read-acts.ts";
 
-export interface RecapInput
-  extends Pick<
-    ListSessionsInput,
-    "agent" | "owner" | "project" | "repo" | "workstation" | "source" | "title"
-  > {
+export interface RecapInput extends Pick<ListSessionsInput, FiltersOf<"recap">> {
   /** Only this session: its id, its short id, or its agent's own. */
   readonly session?: string;
   /** The time range: `since` inclusive, `until` exclusive. */

@@ -14,11 +14,11 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_HITS } from "../model/limits.ts";
+import type { FiltersOf } from "../model/session-filters.ts";
 import { contentWords } from "../search/query/content-words.ts";
 import { BY_WORDS_ONLY, type SearchHit } from "../search/request.ts";
 
-export interface RelatedInput
-  extends Pick<SearchInput, "agent" | "owner" | "project" | "repo" | "workstation"> {
+export interface RelatedInput extends Pick<SearchInput, FiltersOf<"related">> {
   /** Exactly one of the two. A session, by any of its ids: its first question is used. */
   readonly session?: string;
   readonly question?: string;

@@ -12,6 +12,7 @@ import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { IngestFigures, MetadataFilter, Origin, Session } from "../model/session.ts";
 import type { NullableSettable, SettableField } from "../model/session-fields.ts";
+import type { FilterFields, FiltersOf } from "../model/session-filters.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
 import type { ContextEstimate } from "./context-estimate.ts";
@@ -66,29 +67,12 @@ export interface SessionPatch extends Partial<Pick<Session, SettableField>> {
   readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch" | "repo">;
 }
 
-export interface SessionFilter {
-  readonly agent?: string;
-  readonly owner?: string;
-  readonly participant?: string;
-  readonly projectId?: string;
-  /** A project's id, or the end of its path. */
-  readonly project?: string;
-  readonly workstation?: string;
-  /** The repository's remote, or its last parts. */
-  readonly repo?: string;
-  /** Sessions with a message of this model. */
-  readonly model?: string;
-  readonly source?: string;
-  readonly parentSessionId?: string;
+export interface SessionFilter extends FilterFields<FiltersOf<"list">, string> {
   /** Last interaction at or after, and before. */
   readonly since?: number;
   readonly until?: number;
-  /** A part of the title, ignoring case. */
-  readonly title?: string;
   /** False leaves out sessions with `machineMade: true` in their metadata. */
   readonly machineMade?: boolean;
-  /** A prefix of the origin's key. */
-  readonly keyPrefix?: string;
   /** Top-level fields of the metadata, each with its value. */
   readonly metadata?: MetadataFilter;
 }

@@ -9,7 +9,7 @@ import { fromWireFields } from "../../api/wire.ts";
 import { INDEX_TASKS } from "../../engine/maintain-index.ts";
 import { maintainSessions } from "../../gateway/maintenance/maintain.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { count, key, path, period } from "../schemas/common.ts";
+import { count, filters, key, period } from "../schemas/common.ts";
 import { maintenance } from "../schemas/gateway.ts";
 import {
   indexReport,
@@ -31,11 +31,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: "Totals of sessions, messages, tokens and cost.",
     scope: "read",
     query: z.strictObject({
-      agent: key.optional(),
-      project: path.optional(),
-      project_id: key.optional(),
-      workstation: key.optional(),
-      repo: key.optional(),
+      ...filters("stats"),
       ...period,
       session: key.optional().meta({ description: "One session alone, without its sub-agents." }),
     }),

@@ -8,30 +8,11 @@ import { BRANCH_SCOPES } from "../../model/inputs/choices.ts";
 import { DEFAULT_REVIEWED, MAX_REVIEWED, reviewSessions } from "../../recap/review.ts";
 import { resumeCommand } from "../../transfer/resume-command.ts";
 import { defineRoute, type Route } from "../route.ts";
-import {
-  count,
-  countQuery,
-  flagQuery,
-  key,
-  path,
-  period,
-  sessionParams,
-} from "../schemas/common.ts";
+import { count, countQuery, filters, flagQuery, period, sessionParams } from "../schemas/common.ts";
 import { session } from "../schemas/session.ts";
 
 const text = z.string();
 const roles = z.enum(ROLES);
-const project = path.meta({ description: "Its id, or the end of its path." });
-
-const filter = {
-  agent: key.optional(),
-  owner: key.optional(),
-  project: project.optional(),
-  repo: key.optional(),
-  workstation: key.optional(),
-  source: key.optional(),
-  ...period,
-};
 
 const counted = (description: string) =>
   z.array(z.object({ value: text, count })).meta({ description });
@@ -61,8 +42,6 @@ const askedOf = {
   query: text
     .optional()
     .meta({ description: "Counts the hits of a search; if left out, the sessions of a list." }),
-  participant: key.optional(),
-  model: key.optional(),
   role: roles.optional().meta({ description: "Only with a query." }),
   branches: z.enum(BRANCH_SCOPES).optional().meta({ description: "Only with a query." }),
 };
@@ -99,7 +78,8 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     scope: "read",
     query: z.strictObject({
       ...askedOf,
-      ...filter,
+      ...filters("facets"),
+      ...period,
       machine_made: flagQuery.optional(),
       as_you_type: flagQuery.optional(),
     }),
@@ -116,7 +96,8 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     scope: "read",
     body: z.strictObject({
       ...askedOf,
-      ...filter,
+      ...filters("facets"),
+      ...period,
       machine_made: z.boolean().optional(),
       as_you_type: z.boolean().optional(),
     }),
@@ -132,7 +113,8 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     summary: "Sessions with failures, and their tools and files.",
     scope: "read",
     query: z.strictObject({
-      ...filter,
+      ...filters("review"),
+      ...period,
       limit: countQuery
         .refine((value) => value >= 1 && value <= MAX_REVIEWED, `must be 1 to ${MAX_REVIEWED}`)
         .optional()

@@ -2,7 +2,7 @@
 
 import { z } from "zod";
 import { fromWireFields } from "../../api/wire.ts";
-import { MAX_FILTER_VALUES, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
 import { DEFAULT_RECAP_SESSIONS, recapSessions } from "../../recap/recap.ts";
 import { DEFAULT_RELATED, relatedSessions } from "../../recap/related.ts";
 import { DEFAULT_TRACED_SESSIONS, traceWork } from "../../recap/trace.ts";
@@ -10,11 +10,20 @@ import { toWireRecap } from "../../recap/wire/wire-recap.ts";
 import { toWireRelated } from "../../recap/wire/wire-related.ts";
 import { toWireTrace } from "../../recap/wire/wire-trace.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { count, countQuery, flagQuery, key, manyQuery, path, period } from "../schemas/common.ts";
+import {
+  count,
+  countQuery,
+  filterShape,
+  filters,
+  flagQuery,
+  key,
+  manyQuery,
+  oneOrMore,
+  period,
+} from "../schemas/common.ts";
 import { recap, related, trace } from "../schemas/recap.ts";
 
 const words = z.string().min(1).max(MAX_QUERY_BYTES).optional();
-const one = z.union([key, z.array(key).max(MAX_FILTER_VALUES)]).optional();
 const limit = (most: number, preset: number) => ({
   description: `Sessions, the newest first: at most ${most}, ${preset} if left out.`,
 });
@@ -36,13 +45,7 @@ export const RECAP_ROUTES: readonly Route[] = [
     scope: "read",
     query: z.strictObject({
       session: key.optional(),
-      agent: key.optional(),
-      owner: key.optional(),
-      project: path.optional().meta({ description: "Its id, or the end of its path." }),
-      repo: key.optional(),
-      workstation: key.optional(),
-      source: key.optional(),
-      title: key.optional(),
+      ...filters("recap"),
       ...period,
       limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_RECAP_SESSIONS)),
       sub_agents: flagQuery
@@ -63,11 +66,7 @@ export const RECAP_ROUTES: readonly Route[] = [
     query: z.strictObject({
       session: key.optional().meta({ description: "Exactly one of session and question." }),
       question: words,
-      agent: manyQuery.optional(),
-      owner: manyQuery.optional(),
-      project: manyQuery.optional(),
-      repo: manyQuery.optional(),
-      workstation: manyQuery.optional(),
+      ...filterShape("related", () => manyQuery.optional()),
       limit: countQuery.optional().meta({
         description: `Sessions, and questions: at most ${MAX_HITS} of each, ${DEFAULT_RELATED} if left out.`,
       }),
@@ -85,12 +84,7 @@ export const RECAP_ROUTES: readonly Route[] = [
     scope: "read",
     query: z.strictObject({
       ...subject,
-      agent: manyQuery.optional(),
-      owner: manyQuery.optional(),
-      project: manyQuery.optional(),
-      repo: manyQuery.optional(),
-      workstation: manyQuery.optional(),
-      exclude_session: manyQuery.optional(),
+      ...filterShape("trace", () => manyQuery.optional()),
       ...period,
       limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_TRACED_SESSIONS)),
     }),
@@ -107,12 +101,7 @@ export const RECAP_ROUTES: readonly Route[] = [
     scope: "read",
     body: z.strictObject({
       ...subject,
-      agent: one,
-      owner: one,
-      project: one,
-      repo: one,
-      workstation: one,
-      exclude_session: one,
+      ...filterShape("trace", () => oneOrMore),
       ...period,
       limit: count.optional().meta(limit(MAX_HITS, DEFAULT_TRACED_SESSIONS)),
     }),

@@ -16,7 +16,6 @@ import { RECALL_SCOPES } from "../../engine/context/recall.ts";
 import { BRANCH_SCOPES, QUERY_MATCHES, RANKINGS } from "../../model/inputs/choices.ts";
 import {
   DEFAULT_CONTEXT_BUDGET,
-  MAX_FILTER_VALUES,
   MAX_SEARCH_DEADLINE_MS,
   MIN_CONTEXT_BUDGET,
 } from "../../model/limits.ts";
@@ -24,9 +23,11 @@ import { defineRoute, type Route } from "../route.ts";
 import {
   count,
   countQuery,
+  filterShape,
   flagQuery,
   key,
   manyQuery,
+  oneOrMore,
   period,
   sessionParams,
 } from "../schemas/common.ts";
@@ -51,23 +52,11 @@ function deadline<Input>(ms: z.ZodType<number, Input>): z.ZodType<number | undef
     .meta({ description: `500 if left out, ${MAX_SEARCH_DEADLINE_MS} at most.` });
 }
 
-const one = z.union([key, z.array(key).max(MAX_FILTER_VALUES)]).optional();
-
 const searchBody = z.strictObject({
   ...asked,
-  agent: one,
-  owner: one,
-  participant: one,
-  project: one,
-  repo: one,
-  workstation: one,
-  git_branch: one,
-  model: one,
-  source: one,
-  session: one,
-  exclude_session: one,
-  role: one,
-  tool: one,
+  ...filterShape("search", () => oneOrMore),
+  role: oneOrMore,
+  tool: oneOrMore,
   ...period,
   before_sequence: count.optional(),
   match: z.enum(QUERY_MATCHES).optional(),
@@ -95,17 +84,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     scope: "read",
     query: z.strictObject({
       ...asked,
-      agent: manyQuery.optional(),
-      owner: manyQuery.optional(),
-      participant: manyQuery.optional(),
-      project: manyQuery.optional(),
-      repo: manyQuery.optional(),
-      workstation: manyQuery.optional(),
-      git_branch: manyQuery.optional(),
-      model: manyQuery.optional(),
-      source: manyQuery.optional(),
-      session: manyQuery.optional(),
-      exclude_session: manyQuery.optional(),
+      ...filterShape("search", () => manyQuery.optional()),
       role: manyQuery.optional(),
       tool: manyQuery.optional(),
       ...period,

@@ -11,6 +11,7 @@ import type { Origin } from "../../model/session.ts";
 import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
 import {
+  filters,
   flagQuery,
   key,
   limitQuery,
@@ -66,22 +67,11 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "List sessions, the newest interaction first.",
     scope: "read",
     query: z.strictObject({
-      agent: name.optional(),
-      owner: name.optional(),
-      participant: name.optional(),
-      title: z.string().min(1).optional(),
-      project_id: name.optional(),
-      project: path.optional().meta({ description: "Its id, or the end of its path." }),
-      repo: name.optional().meta({ description: "Its remote, or the last parts of it." }),
-      workstation: name.optional(),
-      model: name.optional().meta({ description: "Sessions with a message of this model." }),
-      source: name.optional(),
-      parent_session_id: key.optional(),
+      ...filters("list"),
       ...period,
       machine_made: flagQuery.optional().meta({
         description: "Also machine-made sessions.",
       }),
-      key_prefix: path.optional().meta({ description: "The beginning of the origin's key." }),
       metadata: metadataQuery.optional(),
       costs: flagQuery.optional().meta({
         description: "Adds `cost_microusd` to each session, without its sub-agents.",
