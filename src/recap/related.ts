@@ -8,6 +8,7 @@ import { saidBlocks } from "../api/text/said-blocks.ts";
 import { checkHits } from "../engine/check.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { SearchInput } from "../engine/search.ts";
+import type { RELATED } from "../model/answers/context.ts";
 import { textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -15,6 +16,7 @@ import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_HITS } from "../model/limits.ts";
 import type { FiltersOf } from "../model/session-filters.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import { contentWords } from "../search/query/content-words.ts";
 import { BY_WORDS_ONLY, type SearchHit } from "../search/request.ts";
 
@@ -26,14 +28,9 @@ export interface RelatedInput extends Pick<SearchInput, FiltersOf<"related">> {
   readonly limit?: number;
 }
 
-export interface Related {
-  /** The question, cut to 600 characters; null: the session has none. */
-  readonly question: string | null;
-  /** Similar sessions, best first; none for a question alone. */
+export interface Related extends FieldsOf<typeof RELATED> {
   readonly sessions: readonly SearchHit[];
-  /** The same question in other sessions, one of each, best first. */
   readonly asked: readonly SearchHit[];
-  readonly notes: readonly string[];
 }
 
 export const DEFAULT_RELATED = 5;

@@ -1,15 +1,17 @@
 /** Sessions: create, find, change, fork, delete. */
 
 import { z } from "zod";
-import { toWireTombstone } from "../../api/maintenance.ts";
 import { toWireSession, toWireSessionPage } from "../../api/session.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { Access } from "../../model/access.ts";
+import { TOMBSTONE } from "../../model/answers/store.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Origin } from "../../model/session.ts";
 import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
+import { derived, tombstone } from "../schemas/answers.ts";
 import {
   filters,
   flagQuery,
@@ -17,19 +19,17 @@ import {
   limitQuery,
   metadataQuery,
   path,
-  period,
   sessionParams,
   timeInput,
 } from "../schemas/common.ts";
+import { inputOf } from "../schemas/input.ts";
 import {
-  derived,
   keyedOriginInput,
   originInput,
   type SettableBody,
   session,
   sessionPage,
   settable,
-  tombstone,
 } from "../schemas/session.ts";
 
 const name = key;
@@ -67,8 +67,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "List sessions, the newest interaction first.",
     scope: "read",
     query: z.strictObject({
-      ...filters("list"),
-      ...period,
+      ...inputOf("listSessions", "query", filters("list")),
       machine_made: flagQuery.optional().meta({
         description: "Also machine-made sessions.",
       }),
@@ -148,7 +147,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     query: z.strictObject({ cascade: flagQuery.optional() }),
     answer: { status: 200, description: "The tombstone.", schema: tombstone },
     handle: async ({ tenant }, { params, query }) =>
-      toWireTombstone(await tenant.deleteSession(params.session_id, fromWireFields(query))),
+      toWire(TOMBSTONE, await tenant.deleteSession(params.session_id, fromWireFields(query))),
   }),
   defineRoute({
     method: "get",
@@ -259,7 +258,7 @@ export const SESSION_ROUTES: readonly Route[] = [
         session_id === undefined
           ? await tenant.findTombstoneByOrigin(origin_key ?? "")
           : await tenant.findTombstone(session_id);
-      if (found !== undefined) return toWireTombstone(found);
+      if (found !== undefined) return toWire(TOMBSTONE, found);
       throw new BackscrollError("session_not_found", "no deleted session has this id or key");
     },
   }),

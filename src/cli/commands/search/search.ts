@@ -1,7 +1,8 @@
-import { toWireSearchResult } from "../../../api/search.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { ShownNeighbours } from "../../../api/text/shown-items.ts";
 import { widerWindow } from "../../../api/text/wider-window.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";
+import { SEARCH_RESULT } from "../../../model/answers/context.ts";
 import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -38,10 +39,8 @@ export const search: Command = defineCommand({
       help: "Messages before a hit; 1 if left out.",
     },
     after: { type: "string", short: "A", value: "N", help: "Messages after a hit; 1 if left out." },
-    ...filterOptions(
-      ...(["agent", "owner", "participant", "project", "repo", "workstation"] as const),
-      ...(["gitBranch", "model", "session", "excludeSession"] as const),
-    ),
+    ...filterOptions("agent", "owner", "participant", "project", "repo", "workstation"),
+    ...filterOptions("gitBranch", "model", "session", "excludeSession"),
     role: { type: "string", value: "ROLE", help: "Only messages of this role." },
     tool: { type: "string", value: "NAME", help: "Only messages that use this tool." },
     since: { type: "string", value: "TIME", help: "Only messages at or after this time." },
@@ -109,7 +108,7 @@ async function print(
 ): Promise<void> {
   const { terminal } = context;
   if (context.json) {
-    await terminal.printJson(toWireSearchResult(result));
+    await terminal.printJson(toWire(SEARCH_RESULT, result));
     return;
   }
   // An empty result is explained as a whole, below.

@@ -1,9 +1,10 @@
-import { toWireEntry } from "../../../api/entry.ts";
 import { maskEntry, maskFact, maskMemory, maskSession } from "../../../api/mask.ts";
-import { toWireFact, toWireMemory } from "../../../api/note.ts";
 import { toWireSession } from "../../../api/session.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { ExportFormat } from "../../../export/format.ts";
 import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
+import { ENTRY } from "../../../model/entry.ts";
+import { FACT, MEMORY } from "../../../model/note.ts";
 import { type ExportSelection, toExportInput } from "../../../transfer/export-session.ts";
 import { type ExportedRecord, exportTenant } from "../../../transfer/export-tenant.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
@@ -189,10 +190,10 @@ function toLine(record: ExportedRecord): object {
     case "session":
       return { type: record.type, ...toWireSession(record.session) };
     case "entry":
-      return { type: record.type, ...toWireEntry(record.entry) };
+      return { type: record.type, ...toWire(ENTRY, record.entry) };
     case "fact":
-      return { type: record.type, ...toWireFact(record.fact) };
+      return { type: record.type, ...toWire(FACT, record.fact) };
     case "memory":
-      return { type: record.type, ...toWireMemory(record.memory) };
+      return { type: record.type, ...toWire(MEMORY, record.memory) };
   }
 }

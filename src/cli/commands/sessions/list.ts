@@ -66,10 +66,8 @@ export const list: Command = defineCommand({
   details:
     "Each option narrows the list. The id is short, and every command takes it. Wider terminals show more columns: tokens of all kinds, cache reads included, and the cost by list prices, each without sub-agents. Times are local days, months or years, today, yesterday, ISO 8601 times, or ages such as 7d.",
   options: {
-    ...filterOptions(
-      ...(["agent", "owner", "participant", "project", "repo", "workstation"] as const),
-      ...(["model", "source"] as const),
-    ),
+    ...filterOptions("agent", "owner", "participant", "project", "repo", "workstation"),
+    ...filterOptions("model", "source"),
     since: { type: "string", value: "TIME", help: "Last interaction at or after." },
     until: UNTIL,
     ...filterOptions("title"),
