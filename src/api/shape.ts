@@ -106,7 +106,10 @@ const known = new WeakMap<object, Codec | undefined>();
 
 /** Undefined: values are the same on the wire. */
 function codecOf(kind: ShapeKind): Codec | undefined {
-  if (typeof kind === "string") return nullable(CODECS[readShapeKind(kind).base as string]);
+  if (typeof kind === "string") {
+    const { base, null: isNull } = readShapeKind(kind);
+    return isNull ? nullable(CODECS[base as string]) : CODECS[base as string];
+  }
   if (!known.has(kind)) known.set(kind, makeCodec(kind));
   return known.get(kind);
 }
@@ -136,28 +139,29 @@ function nullable(codec: Codec | undefined): Codec | undefined {
 
 function objectCodec(shape: Shape): Codec {
   const fields = Object.entries(shape).map(([name, kind]) => {
-    const { wire = toWireName(name), absent = false } = readShapeKind(kind);
-    return { name, wire, absent, codec: codecOf(kind) };
+    const { base, wire = toWireName(name), absent = false } = readShapeKind(kind);
+    return { name, wire, absent, codec: codecOf(base) };
   });
+  // Copies of one object have their fields from the start, which is faster than adding them.
+  const wired = Object.fromEntries(fields.map(({ wire }) => [wire, null as unknown]));
+  const named = Object.fromEntries(
+    fields.filter(({ absent }) => !absent).map(({ name }) => [name, null as unknown]),
+  );
   return {
     to: (value: JsonObject) => {
-      const made: Record<string, unknown> = {};
+      const made = { ...wired };
       for (const { name, wire, codec } of fields) {
-        const given = value[name];
-        made[wire] =
-          given === undefined
-            ? null
-            : codec === undefined
-              ? given
-              : codec.to(given as never, value);
+        const given = value[name] ?? null;
+        if (given === null) continue;
+        made[wire] = codec === undefined ? given : codec.to(given as never, value);
       }
       return made;
     },
     from: (value: JsonObject) => {
-      const made: Record<string, unknown> = {};
-      for (const { name, wire, absent, codec } of fields) {
+      const made = { ...named };
+      for (const { name, wire, codec } of fields) {
         const given = value[wire] ?? null;
-        if (given === null && absent) continue;
+        if (given === null) continue;
         made[name] = codec === undefined ? given : codec.from(given as never, value);
       }
       return made;
