@@ -9,7 +9,7 @@ import {
 } from "../api/context.ts";
 import { toWireMessage } from "../api/message-input.ts";
 import type { WireSession } from "../api/session.ts";
-import { fromWire, type WireOf } from "../api/shape.ts";
+import { fromWire } from "../api/shape.ts";
 import { toWireFields } from "../api/wire.ts";
 import type { CompactionPlan } from "../compaction/plan.ts";
 import type { Provider, RenderedContext } from "../context/render/render.ts";
@@ -99,11 +99,11 @@ export class RemoteSession implements SessionApi {
     const { expectedLeaf, parent, idempotencyKey } = known("append.options", options);
     const many = Array.isArray(input);
     const messages = (many ? input : [input]) as readonly MessageInput[];
-    const { entries } = await this.#call<Entries>("POST", "messages", {
+    const answer = await this.#call("POST", "messages", {
       headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
       body: checkBatchBody(toBody({ messages: messages.map(toWire), parent })),
     });
-    const appended = entries.map((each) => fromWire(ENTRY, each));
+    const appended = entriesOf(answer);
     const isOne = !many && ((input as MessageInput).toolResults ?? null) === null;
     return isOne ? (appended[0] as Entry) : appended;
   }
@@ -132,10 +132,8 @@ export class RemoteSession implements SessionApi {
   }
 
   async history(input: HistoryInput = {}): Promise<Entry[]> {
-    const { entries } = await this.#call<Entries>("GET", "history", {
-      query: toQuery(known("history", input)),
-    });
-    return entries.map((each) => fromWire(ENTRY, each));
+    const query = toQuery(known("history", input));
+    return entriesOf(await this.#call("GET", "history", { query }));
   }
 
   listMessages(input: ListMessagesInput = {}): Promise<MessagePage> {
@@ -143,11 +141,9 @@ export class RemoteSession implements SessionApi {
   }
 
   async listEntries(input: ListEntriesInput = {}): Promise<EntryListPage> {
-    const page = await this.#call<Entries & { readonly next: string | null }>("GET", "entries", {
-      query: toQuery(known("listEntries", input)),
-    });
-    const entries = page.entries.map((each) => fromWire(ENTRY, each));
-    return page.next === null ? { entries } : { entries, next: page.next };
+    const query = toQuery(known("listEntries", input));
+    const page = await this.#call("GET", "entries", { query });
+    return fromWire({ entries: [ENTRY], next: "text?" }, page);
   }
 
   async getEntry(id: string): Promise<Entry> {
@@ -167,11 +163,8 @@ export class RemoteSession implements SessionApi {
   }
 
   async branches(): Promise<Branch[]> {
-    const { branches } = await this.#call<{ readonly branches: readonly WireOf<typeof BRANCH>[] }>(
-      "GET",
-      "branches",
-    );
-    return branches.map((each) => fromWire(BRANCH, each));
+    const answer = await this.#call("GET", "branches");
+    return [...fromWire({ branches: [BRANCH] }, answer).branches];
   }
 
   async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {
@@ -285,10 +278,8 @@ export class RemoteSession implements SessionApi {
   }
 
   async summaries(): Promise<Summary[]> {
-    const { summaries } = await this.#call<{
-      readonly summaries: readonly WireOf<typeof SUMMARY>[];
-    }>("GET", "summaries");
-    return summaries.map((each) => fromWire(SUMMARY, each));
+    const answer = await this.#call("GET", "summaries");
+    return [...fromWire({ summaries: [SUMMARY] }, answer).summaries];
   }
 
   async usage(leaf?: string): Promise<ContextUsage> {
@@ -327,8 +318,8 @@ export class RemoteSession implements SessionApi {
     const wire = facts.map((fact) => {
       return toWireFields(known("addFacts", fact, "fact") as unknown as JsonObject);
     });
-    const added = await this.#call<Facts>("POST", "facts", { body: toBody({ facts: wire }) });
-    return added.facts.map((each) => fromWire(FACT, each));
+    const added = await this.#call("POST", "facts", { body: toBody({ facts: wire }) });
+    return fromWire({ facts: [FACT] }, added).facts;
   }
 
   async extractFacts(
@@ -337,17 +328,13 @@ export class RemoteSession implements SessionApi {
   ): Promise<readonly Fact[]> {
     refuseCode(known("extractFacts", options), ["extractor", "redact"]);
     const { signal, onPart, model } = options;
-    const { facts, parts } = await this.#call<Facts & { readonly parts: ExtractedPart[] }>(
-      "POST",
-      "facts/extract",
-      {
-        body: toBody({ through, model }),
-        slow: true,
-        ...(signal === undefined ? {} : { signal }),
-      },
-    );
-    for (const part of parts) onPart?.(part);
-    return facts.map((each) => fromWire(FACT, each));
+    const answer = await this.#call<{ readonly parts: ExtractedPart[] }>("POST", "facts/extract", {
+      body: toBody({ through, model }),
+      slow: true,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    for (const part of answer.parts) onPart?.(part);
+    return fromWire({ facts: [FACT] }, answer).facts;
   }
 
   listFacts(input: Omit<ListFactsInput, "sessionId"> = {}): Promise<readonly Fact[]> {
@@ -374,12 +361,8 @@ export class RemoteSession implements SessionApi {
   }
 }
 
-interface Entries {
-  readonly entries: readonly WireOf<typeof ENTRY>[];
-}
-
-interface Facts {
-  readonly facts: readonly WireOf<typeof FACT>[];
+function entriesOf(answer: unknown): Entry[] {
+  return [...fromWire({ entries: [ENTRY] }, answer).entries];
 }
 
 function toWire(message: MessageInput): Record<string, unknown> {
