@@ -83,7 +83,7 @@ function misspellings(field: string, known: readonly string[]): string[] {
   return [snake, `${field}${field.at(-1)}`].filter((name) => !known.includes(name));
 }
 
-/** The call of each route; wire-only fields, and host-only fields. */
+/** The call of each route that does not take its input by `inputOf`; wire-only and host-only fields. */
 interface Shared {
   readonly input: InputName;
   readonly also?: readonly string[];
@@ -92,29 +92,19 @@ interface Shared {
 
 const KEY = ["idempotencyKey"];
 const HEADERS = ["idempotencyKey", "expectedLeaf"];
-const QUERY = ["query", "q"];
 
 const SHARED: Readonly<Record<string, Shared>> = {
-  listSessions: { input: "listSessions" },
   createSession: { input: "createSession", without: KEY },
   ensureSession: { input: "ensureSession" },
   update: { input: "update", without: ["figures"] },
   deleteSession: { input: "deleteSession" },
   fork: { input: "fork", without: KEY },
-  listMessages: { input: "listMessages" },
-  history: { input: "history" },
   openMessage: { input: "openMessage", without: KEY },
   commit: { input: "openMessage.commit", also: ["lease", "chunks"], without: HEADERS },
-  listEntries: { input: "listEntries" },
   appendEntries: { input: "appendEntries.options", also: ["entries"], without: HEADERS },
   replaceSuffix: { input: "replaceSuffix", without: ["key"] },
   edit: { input: "edit", also: ["content"], without: HEADERS },
   branch: { input: "branch", also: ["entryId"], without: ["expectedLeaf"] },
-  searchSessions: { input: "searchSessions", also: QUERY, without: ["signal"] },
-  searchSessionsByBody: { input: "searchSessions", also: QUERY, without: ["signal"] },
-  facets: { input: "facets", without: ["signal"] },
-  facetsByBody: { input: "facets", without: ["signal"] },
-  review: { input: "reviewSessions" },
   createShare: { input: "createShare" },
   recall: { input: "recall", also: ["query"] },
   buildContext: { input: "buildContext" },
@@ -125,12 +115,7 @@ const SHARED: Readonly<Record<string, Shared>> = {
   },
   planCompaction: { input: "compact", without: ["before", "signal", "idempotencyKey"] },
   summarize: { input: "summarize", also: ["through"], without: ["signal"] },
-  searchMemory: { input: "searchMemory", also: QUERY },
-  searchMemoryByBody: { input: "searchMemory", also: QUERY },
-  searchFacts: { input: "searchFacts", also: QUERY },
-  searchFactsByBody: { input: "searchFacts", also: QUERY },
   putMemory: { input: "putMemory", without: ["agent", "name"] },
-  listFacts: { input: "listFacts" },
   listRecords: { input: "listRecords", without: ["namespace", "values"] },
   putRecord: { input: "compareAndSetRecord", without: ["namespace", "key"] },
   deleteRecord: { input: "deleteRecord" },
@@ -140,13 +125,10 @@ const SHARED: Readonly<Record<string, Shared>> = {
   listRoutes: { input: "routes.list" },
   putRoute: { input: "routes.put" },
   patchRoute: { input: "routes.patch", also: ["fields"] },
-  routeHistory: { input: "routes.history" },
   listOriginals: { input: "originals.list" },
-  stats: { input: "stats", without: ["prices"] },
   maintainSessions: { input: "maintainSessions", without: ["isRunning", "now"] },
   setQuota: { input: "setQuota" },
   verify: { input: "verify", without: ["onProgress"] },
-  listTokens: { input: "listTokens" },
   createToken: { input: "createToken" },
 };
 

@@ -2,15 +2,16 @@ import { describe, expect, test } from "vitest";
 import type { Block } from "../model/block.ts";
 import { SAMPLE_ENTRY } from "../model/entry.cases.ts";
 import type { Entry } from "../model/entry.ts";
+import { ENTRY } from "../model/entry.ts";
 import { toWireBlock } from "./block.ts";
-import { toWireEntry } from "./entry.ts";
+import { toWire } from "./shape.ts";
 
-const ENTRY: Entry = { ...SAMPLE_ENTRY, actor: "ana", metadata: { camelCase: 1 } };
+const SAMPLE: Entry = { ...SAMPLE_ENTRY, actor: "ana", metadata: { camelCase: 1 } };
 
 describe("an entry on the wire", () => {
   test("names our own data in snake_case", () => {
     const data = { targetId: "e0", label: "start" };
-    expect(toWireEntry({ ...ENTRY, kind: "label", data }).data).toEqual({
+    expect(toWire(ENTRY, { ...SAMPLE, kind: "label", data }).data).toEqual({
       target_id: "e0",
       label: "start",
     });
@@ -18,12 +19,12 @@ describe("an entry on the wire", () => {
 
   test("keeps names chosen by a caller or an extension", () => {
     const data = { type: "editor", data: { openFile: "a.ts" } };
-    const wire = toWireEntry({ ...ENTRY, kind: "custom", data });
+    const wire = toWire(ENTRY, { ...SAMPLE, kind: "custom", data });
     expect([wire.data, wire.metadata]).toEqual([data, { camelCase: 1 }]);
   });
 
   test("gives times in ISO 8601", () => {
-    expect(toWireEntry(ENTRY).created_at).toBe("1970-01-01T00:00:00.000Z");
+    expect(toWire(ENTRY, SAMPLE).created_at).toBe("1970-01-01T00:00:00.000Z");
   });
 });
 

@@ -8,10 +8,11 @@
 import type { Described } from "../engine/import/describe-session.ts";
 import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
 import type { ImportedEntry, ImportedSession } from "../ingest/source.ts";
+import { USAGE } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
 import { fromWireBlock, toWireBlock, type WireBlock } from "./block.ts";
 import { fromWireFigures, toWireFigures, type WireFigures } from "./session.ts";
-import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
+import { fromWire, toWire, type WireOf } from "./shape.ts";
 import { fromWireFields, fromWireTime, toWireFields, toWireTime } from "./wire.ts";
 
 /** The session's fields before its entries are read. */
@@ -57,7 +58,7 @@ export interface WireImportedEntry {
   /** By the stored names, which `references` refers to. */
   readonly data: JsonObject | null;
   readonly references?: readonly string[] | undefined;
-  readonly usage: WireUsage | null;
+  readonly usage: WireOf<typeof USAGE> | null;
   readonly answer?: string | undefined;
   readonly cost?: number | undefined;
   readonly model: string | null;
@@ -148,7 +149,7 @@ export function toWireImportedEntry(entry: ImportedEntry): WireImportedEntry {
     ...(references === undefined ? {} : { references }),
     ...(entry.answer === undefined ? {} : { answer: entry.answer }),
     ...(entry.cost === undefined ? {} : { cost: entry.cost }),
-    usage: usage === null ? null : toWireUsage(usage),
+    usage: usage === null ? null : toWire(USAGE, usage),
     model,
     created_at: createdAt === null ? null : toWireTime(createdAt),
     metadata,
@@ -169,7 +170,7 @@ export function fromWireImportedEntry(entry: WireImportedEntry): ImportedEntry {
     ...(references === undefined ? {} : { references }),
     ...(entry.answer === undefined ? {} : { answer: entry.answer }),
     ...(entry.cost === undefined ? {} : { cost: entry.cost }),
-    usage: usage === null ? null : fromWireUsage(usage),
+    usage: usage === null ? null : fromWire(USAGE, usage),
     model,
     createdAt: created_at === null ? null : fromWireTime(created_at),
     metadata,

@@ -1,44 +1,16 @@
 /** The bytes of ingested files, on the wire: bytes are base64. */
 
-import type { Original, OriginalUpdate } from "../store/ingested-file.ts";
+import type { ORIGINAL } from "../model/answers/store.ts";
+import type { OriginalUpdate } from "../store/ingested-file.ts";
+import type { WireOf } from "./shape.ts";
 
-export interface WireOriginal {
-  readonly workstation: string;
-  readonly path: string;
-  readonly source: string;
-  readonly reader: number;
-  readonly size: number;
-  readonly mtime_us: number;
-  readonly parts: readonly { readonly start: number; readonly size: number }[];
-  readonly session_ids: readonly string[];
-}
-
-export interface WireOriginalUpdate extends Omit<WireOriginal, "parts"> {
+export interface WireOriginalUpdate extends Omit<WireOf<typeof ORIGINAL>, "parts"> {
   readonly from: number;
   readonly parts: readonly {
     readonly start: number;
     readonly size: number;
     readonly bytes: string;
   }[];
-}
-
-export function toWireOriginal(original: Original): WireOriginal {
-  const { workstation, path, source, reader, size, mtimeUs, parts, sessionIds } = original;
-  return {
-    workstation,
-    path,
-    source,
-    reader,
-    size,
-    mtime_us: mtimeUs,
-    parts,
-    session_ids: sessionIds,
-  };
-}
-
-export function fromWireOriginal(original: WireOriginal): Original {
-  const { mtime_us: mtimeUs, session_ids: sessionIds, ...same } = original;
-  return { ...same, mtimeUs, sessionIds };
 }
 
 export function toWireOriginalUpdate(

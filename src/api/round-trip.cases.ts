@@ -4,18 +4,8 @@ import fc from "fast-check";
 import type { MessageInput } from "../engine/message-input.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
 import type { Block } from "../model/block.ts";
-import { CHANGE_KINDS, type Change } from "../model/change.ts";
-import {
-  ENTRY_KINDS,
-  ENTRY_STATUSES,
-  type Entry,
-  type EntryKind,
-  ROLES,
-  type Role,
-  type Usage,
-} from "../model/entry.ts";
+import { ENTRY_KINDS, type EntryKind, ROLES, type Role, type Usage } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
-import type { Fact, Memory } from "../model/note.ts";
 import { RETENTIONS, type Session } from "../model/session.ts";
 import {
   FIGURE_FIELDS,
@@ -25,6 +15,7 @@ import {
   ORIGIN_FIELDS,
   SESSION_FIELDS,
 } from "../model/session-fields.ts";
+import { readShapeKind, type Shape, type ShapeKind } from "../model/shape.ts";
 import type { SessionHead } from "./imported-session.ts";
 
 export type Any<Value> = fc.Arbitrary<Value>;
@@ -98,43 +89,6 @@ const block: Any<Block> = fc.oneof(
 export const blocks: Any<Block[]> = fc.array(block, { maxLength: 4 });
 const kind = fc.constantFrom(...(Object.keys(ENTRY_KINDS) as EntryKind[]));
 
-export const entry: Any<Entry> = fc
-  .record(
-    {
-      id: text,
-      sessionId: text,
-      externalId: textOrNull,
-      sequence: count,
-      parentId: textOrNull,
-      kind,
-      role: roleOrNull,
-      actor: textOrNull,
-      status: fc.constantFrom(...ENTRY_STATUSES),
-      blocks,
-      raw: json,
-      index: fc.option(count, { nil: null }),
-      usage: usageOrNull,
-      model: textOrNull,
-      adapter: textOrNull,
-      supersededBy: textOrNull,
-      copiedFrom: textOrNull,
-      pinned: flag,
-      metadata,
-      createdAt: time,
-      hash: textOrNull,
-      truncated: flag,
-      erased: flag,
-    },
-    exact,
-  )
-  .chain((base) => {
-    const data: Any<JsonValue> =
-      base.kind === "custom" || base.kind === "custom_message" || base.kind === "message"
-        ? json
-        : ownFields;
-    return data.map((value) => ({ ...base, data: value }));
-  });
-
 const optionalText = fc.record(
   Object.fromEntries(Object.keys(ORIGIN_FIELDS).map((name) => [name, text])),
   { ...exact, requiredKeys: [] },
@@ -169,39 +123,58 @@ function recordOf(table: Readonly<Record<string, Field>>): Any<unknown> {
 
 export const session = recordOf(SESSION_FIELDS) as Any<Session>;
 
-export const change: Any<Change> = fc.record(
-  {
-    position: count,
-    cursor: text,
-    kind: fc.constantFrom(...CHANGE_KINDS),
-    at: time,
-    sessionId: textOrNull,
-    entryId: textOrNull,
-    details: ownFields,
-    hash: text,
-  },
-  exact,
-);
+const KINDS_OF_SHAPES: Readonly<Record<string, Any<unknown>>> = {
+  text,
+  count,
+  integer: fc.integer(),
+  number,
+  share: number,
+  flag,
+  time,
+  bytes,
+  json,
+  object: metadata,
+  fields: ownFields,
+  counts: fc.dictionary(text, count, { maxKeys: 3, noNullPrototype: true }),
+  texts: fc.dictionary(text, text, { maxKeys: 3, noNullPrototype: true }),
+  unknown: json.filter((value) => value !== null),
+  actors: fc.oneof(fc.constant("any"), texts),
+  block,
+  session,
+  // Of our own kinds of entries, whose names are ours.
+  data: ownFields,
+};
 
-export const memory: Any<Memory> = fc.record(
-  { agent: text, name: text, content: text, metadata, createdAt: time, updatedAt: time },
-  exact,
-);
+/** Arbitrary values of a kind; with no absent field that is null on the wire. */
+export function arbitraryOf(kind: ShapeKind): Any<unknown> {
+  const { base, null: isNull } = readShapeKind(kind);
+  const values = plainArbitrary(base);
+  return isNull ? fc.option(values, { nil: null }) : values;
+}
 
-export const fact: Any<Fact> = fc.record(
-  {
-    id: text,
-    sessionId: text,
-    subject: text,
-    predicate: text,
-    object: text,
-    sourceEntry: textOrNull,
-    confidence: number,
-    createdAt: time,
-    supersededBy: textOrNull,
-  },
-  exact,
-);
+function plainArbitrary(kind: ShapeKind): Any<unknown> {
+  if (typeof kind === "string") return KINDS_OF_SHAPES[kind] as Any<unknown>;
+  if (Array.isArray(kind)) return fc.array(arbitraryOf(kind[0]), { maxLength: 3 });
+  if ("special" in kind) return KINDS_OF_SHAPES[kind["special"] as string] as Any<unknown>;
+  const choices = ("one" in kind ? kind["one"] : "some" in kind ? kind["some"] : undefined) as
+    | readonly string[]
+    | undefined;
+  if (choices !== undefined) return fc.constantFrom(...choices);
+  const fields = Object.entries(kind as Shape);
+  const isAbsent = (each: ShapeKind) => readShapeKind(each).absent === true;
+  return fc.record(
+    Object.fromEntries(
+      fields.map(([name, each]) => {
+        const values = arbitraryOf(each);
+        return [name, isAbsent(each) ? values.filter((value) => value !== null) : values];
+      }),
+    ),
+    {
+      ...exact,
+      requiredKeys: fields.filter(([, each]) => !isAbsent(each)).map(([name]) => name),
+    },
+  );
+}
 
 export const sessionHead: Any<SessionHead> = fc.record(
   {

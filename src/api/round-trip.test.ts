@@ -1,91 +1,40 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { CompactionPlan } from "../compaction/plan.ts";
+import type { PruneOptions } from "../context/prune.ts";
 import type { BuiltContext } from "../engine/context/build-context.ts";
-import { fromWireChange, toWireChange } from "./change.ts";
-import { fromWirePlan, toWirePlan } from "./compaction-plan.ts";
-import {
-  fromWireCompaction,
-  fromWireContext,
-  fromWireContextUsage,
-  fromWirePrune,
-  fromWireRecalled,
-  fromWireSummary,
-  toWireCompaction,
-  toWireContext,
-  toWireContextUsage,
-  toWirePrune,
-  toWireRecalled,
-  toWireSummary,
-} from "./context.ts";
-import { fromWireEntry, toWireEntry } from "./entry.ts";
-import {
-  fromWireMaintenance,
-  fromWireRoute,
-  fromWireRouteSession,
-  fromWireSessionStatus,
-  toWireMaintenance,
-  toWireRoute,
-  toWireRouteSession,
-  toWireSessionStatus,
-} from "./gateway.ts";
+import { ACCESS_TOKEN } from "../model/access-token.ts";
+import * as contextShapes from "../model/answers/context.ts";
+import * as gatewayShapes from "../model/answers/gateway.ts";
+import * as storeShapes from "../model/answers/store.ts";
+import { CHANGE } from "../model/change.ts";
+import { ENTRY } from "../model/entry.ts";
+import { FACT, MEMORY } from "../model/note.ts";
+import { RECORD_INFO } from "../model/record.ts";
+import { REVIEW } from "../model/review.ts";
+import { ROUTE_SESSION, SESSION_ROUTE } from "../model/route.ts";
+import type { Shape } from "../model/shape.ts";
+import { fromWireContext, fromWirePrune, toWireContext, toWirePrune } from "./context.ts";
 import {
   fromWireImportedEntry,
   fromWireSessionHead,
   toWireImportedEntry,
   toWireSessionHead,
 } from "./imported-session.ts";
-import { fromWireIngestedFile, toWireIngestedFile } from "./ingested-file.ts";
-import {
-  fromWireSweep,
-  fromWireTombstone,
-  fromWireVerification,
-  toWireSweep,
-  toWireTombstone,
-  toWireVerification,
-} from "./maintenance.ts";
 import { fromWireMessage, toWireMessage } from "./message-input.ts";
-import { fromWireFact, fromWireMemory, toWireFact, toWireMemory } from "./note.ts";
 import {
+  type Any,
+  arbitraryOf,
   bytes,
-  change,
   count,
-  entry,
-  fact,
+  exact,
   importedEntry,
-  memory,
   message,
   session,
   sessionHead,
+  texts,
 } from "./round-trip.cases.ts";
-import {
-  compactionResult,
-  context,
-  contextUsage,
-  hit,
-  plan,
-  recalled,
-  searchResult,
-  summary,
-} from "./round-trip-answers.cases.ts";
-import {
-  maintenance,
-  prune,
-  route,
-  routeSession,
-  sessionStatus,
-} from "./round-trip-gateway.cases.ts";
-import {
-  indexStatus,
-  ingestedFile,
-  status,
-  sweep,
-  tombstone,
-  verification,
-} from "./round-trip-store.cases.ts";
-import { fromWireHit, fromWireSearchResult, toWireHit, toWireSearchResult } from "./search.ts";
 import { fromWireSession, toWireSession } from "./session.ts";
-import { fromWireIndexReport, fromWireStatus, toWireIndexReport, toWireStatus } from "./status.ts";
+import { fromWire, toWire } from "./shape.ts";
 import { fromWireBytes, toWireBytes, toWireTime } from "./wire.ts";
 
 /** Through JSON, as over the network. */
@@ -102,36 +51,64 @@ function check<Value, Wire>(
   );
 }
 
+const SHAPES: Readonly<Record<string, Shape>> = {
+  ...storeShapes,
+  ...contextShapes,
+  ...gatewayShapes,
+  ACCESS_TOKEN,
+  CHANGE,
+  ENTRY,
+  FACT,
+  MEMORY,
+  RECORD_INFO,
+  REVIEW,
+  ROUTE_SESSION,
+  SESSION_ROUTE,
+};
+
+const context = fc.record(
+  {
+    messages: fc.array(
+      fc.tuple(arbitraryOf(contextShapes.CONTEXT_MESSAGE), fc.boolean()).map(([each, aborted]) => {
+        return { ...(each as object), ...(aborted ? { aborted } : {}) };
+      }),
+      { maxLength: 3 },
+    ),
+    omitted: arbitraryOf([contextShapes.OMISSION]),
+    tokens: count,
+    shortened: count,
+  },
+  exact,
+) as unknown as Any<BuiltContext>;
+
+const limits = "trimRatio trimAbove headCharacters tailCharacters clearRatio clearAbove".split(" ");
+const prune = fc.record(
+  {
+    windowTokens: count,
+    usedTokens: count,
+    tools: fc.record({ allow: texts, deny: texts }, { ...exact, requiredKeys: [] }),
+    limits: fc.record(Object.fromEntries(limits.map((name) => [name, count])), {
+      ...exact,
+      requiredKeys: [],
+    }),
+  },
+  { ...exact, requiredKeys: ["windowTokens"] },
+) as Any<PruneOptions>;
+
 describe("values survive the wire and back unchanged", () => {
-  test("an entry, with blocks and data", () => check(entry, toWireEntry, fromWireEntry));
+  test.each(Object.entries(SHAPES))("%s", (_name, shape) => {
+    check<unknown, unknown>(
+      arbitraryOf(shape),
+      (value) => toWire(shape, value as never),
+      (wire) => fromWire(shape, wire),
+    );
+  });
+
   test("a session", () => check(session, toWireSession, fromWireSession));
-  test("a change", () => check(change, toWireChange, fromWireChange));
-  test("a memory", () => check(memory, toWireMemory, fromWireMemory));
-  test("a fact", () => check(fact, toWireFact, fromWireFact));
-  test("a hit", () => check(hit, toWireHit, fromWireHit));
-  test("a search", () => check(searchResult, toWireSearchResult, fromWireSearchResult));
-  test("recalled passages", () => check(recalled, toWireRecalled, fromWireRecalled));
   test("a context", () =>
     check<BuiltContext, ReturnType<typeof toWireContext>>(context, toWireContext, fromWireContext));
-  test("a compaction", () => check(compactionResult, toWireCompaction, fromWireCompaction));
-  test("a compaction plan", () =>
-    check<CompactionPlan, ReturnType<typeof toWirePlan>>(plan, toWirePlan, fromWirePlan));
-  test("a summary", () => check(summary, toWireSummary, fromWireSummary));
-  test("usage", () => check(contextUsage, toWireContextUsage, fromWireContextUsage));
-  test("a tombstone", () => check(tombstone, toWireTombstone, fromWireTombstone));
-  test("a sweep", () => check(sweep, toWireSweep, fromWireSweep));
-  test("a verification", () => check(verification, toWireVerification, fromWireVerification));
-  test("the status of a store", () => check(status, toWireStatus, fromWireStatus));
-  test("the status of an index", () => check(indexStatus, toWireIndexReport, fromWireIndexReport));
-  test("a file's read position", () =>
-    check(ingestedFile, toWireIngestedFile, fromWireIngestedFile));
   test("an imported session", () => check(sessionHead, toWireSessionHead, fromWireSessionHead));
   test("its entries", () => check(importedEntry, toWireImportedEntry, fromWireImportedEntry));
-  test("a route", () => check(route, toWireRoute, fromWireRoute));
-  test("a route's session", () => check(routeSession, toWireRouteSession, fromWireRouteSession));
-  test("a session's status", () =>
-    check(sessionStatus, toWireSessionStatus, fromWireSessionStatus));
-  test("a maintenance", () => check(maintenance, toWireMaintenance, fromWireMaintenance));
   test("pruning options", () => check(prune, toWirePrune, fromWirePrune));
   test("bytes", () => check(bytes, toWireBytes, fromWireBytes));
 
@@ -146,4 +123,15 @@ describe("values survive the wire and back unchanged", () => {
       }),
     );
   });
+});
+
+test("a field that is absent is null on the wire, and names are in snake_case", () => {
+  const shape = {
+    foundAt: "time",
+    index: { of: "count|null", wire: "msg_idx" },
+    why: "text?",
+  } as const;
+  const wire = { found_at: "1970-01-01T00:00:00.000Z", msg_idx: null, why: null };
+  expect(toWire(shape, { foundAt: 0, index: null })).toEqual(wire);
+  expect(fromWire(shape, wire)).toEqual({ foundAt: 0, index: null });
 });

@@ -1,6 +1,7 @@
 /** A session on the wire: ConversationMeta by its own names, and our fields. */
 
 import type { SessionListPage } from "../engine/sessions/list-sessions.ts";
+import type { Usage } from "../model/entry.ts";
 import type { IngestFigures, Origin, Session } from "../model/session.ts";
 import {
   FIGURE_FIELDS,
@@ -10,8 +11,14 @@ import {
   ORIGIN_FIELDS,
   SESSION_FIELDS,
 } from "../model/session-fields.ts";
-import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
-import { fromWireTime, toWireName, toWireTime, type WireName } from "./wire.ts";
+import {
+  fromWireFields,
+  fromWireTime,
+  toWireFields,
+  toWireName,
+  toWireTime,
+  type WireName,
+} from "./wire.ts";
 
 type Fields = typeof SESSION_FIELDS;
 type Figures = typeof FIGURE_FIELDS;
@@ -20,7 +27,7 @@ type Figures = typeof FIGURE_FIELDS;
 type WireValue<Row, Value> = Row extends { readonly kind: "time" }
   ? string | Extract<Value, null>
   : Row extends { readonly kind: "tokens" }
-    ? WireUsage
+    ? { readonly [Name in keyof Usage as WireName<Name>]: number }
     : Row extends { readonly kind: "origin" }
       ? WireOrigin
       : Value;
@@ -59,7 +66,7 @@ export function toWireSession(session: Session): WireSession {
   for (const [name, field] of fieldsOf(SESSION_FIELDS)) {
     if (name === "figures") Object.assign(wire, toWireFigures(session.figures));
     else if (name === "origin") Object.assign(wire, toWireOrigins(session.origin));
-    else if (name === "tokens") wire[name] = toWireUsage(session.tokens);
+    else if (name === "tokens") wire[name] = toWireFields({ ...session.tokens });
     else wire[wireNameOf(name, field)] = toWireValue(field, session[name]);
   }
   return wire as unknown as WireSession;
@@ -71,7 +78,7 @@ export function fromWireSession(wire: WireSession): Session {
   for (const [name, field] of fieldsOf(SESSION_FIELDS)) {
     if (name === "figures") Object.assign(session, fromWireFigures(wire));
     else if (name === "origin") session[name] = fromWireOrigin(wire.origin);
-    else if (name === "tokens") session[name] = fromWireUsage(wire.tokens);
+    else if (name === "tokens") session[name] = fromWireFields(wire.tokens);
     else {
       // An older server omits unknown fields.
       const value = values[wireNameOf(name, field)] ?? values[field.fallbackTo ?? ""] ?? null;

@@ -1,10 +1,11 @@
 /** Totals over sessions, on the wire. */
 
 import type { Stats, Sum } from "../engine/sessions/stats.ts";
+import { USAGE } from "../model/entry.ts";
 import { totalTokens } from "../model/usage.ts";
-import { fromWireUsage, toWireUsage, type WireUsage } from "./usage.ts";
+import { fromWire, toWire, type WireOf } from "./shape.ts";
 
-export interface WireSum extends WireUsage {
+export interface WireSum extends WireOf<typeof USAGE> {
   readonly sessions: number;
   readonly subagents: number;
   readonly messages: number;
@@ -14,7 +15,7 @@ export interface WireSum extends WireUsage {
   readonly cost_microusd: number;
 }
 
-export interface WireBusySession extends WireUsage {
+export interface WireBusySession extends WireOf<typeof USAGE> {
   readonly session_id: string;
   readonly short_id: string;
   readonly title: string;
@@ -54,7 +55,7 @@ export function toWireStats(stats: Stats): WireStats {
         agent,
         messages,
         tokens: totalTokens(tokens),
-        ...toWireUsage(tokens),
+        ...toWire(USAGE, tokens),
         cost_microusd: costMicroUsd,
       }),
     ),
@@ -80,7 +81,7 @@ export function fromWireStats(stats: WireStats): Stats {
       title: row.title,
       agent: row.agent,
       messages: row.messages,
-      tokens: fromWireUsage(row),
+      tokens: fromWire(USAGE, row),
       costMicroUsd: row.cost_microusd,
     })),
     prices: { asOf: stats.prices.as_of, unknown: stats.prices.unknown_models },
@@ -94,12 +95,12 @@ function toWireSum(sum: Sum): WireSum {
     subagents,
     messages,
     tokens: totalTokens(tokens),
-    ...toWireUsage(tokens),
+    ...toWire(USAGE, tokens),
     cost_microusd: costMicroUsd,
   };
 }
 
 function fromWireSum(sum: WireSum): Sum {
   const { sessions, subagents, messages, cost_microusd: costMicroUsd } = sum;
-  return { sessions, subagents, messages, tokens: fromWireUsage(sum), costMicroUsd };
+  return { sessions, subagents, messages, tokens: fromWire(USAGE, sum), costMicroUsd };
 }

@@ -1,14 +1,15 @@
 /** Runs an index maintenance task for one tenant after another, with progress. */
 
-import { toWireIndexStatus, type WireIndexStatus } from "../api/status.ts";
+import { toWire, type WireOf } from "../api/shape.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { IndexTask } from "../engine/maintain-index.ts";
+import { INDEX_SUMMARY } from "../model/answers/store.ts";
 import { formatCount } from "./print.ts";
 import { Progress } from "./progress.ts";
 
 const TICK_MS = 250;
 
-export interface MaintainedTenant extends WireIndexStatus {
+export interface MaintainedTenant extends WireOf<typeof INDEX_SUMMARY> {
   readonly tenant: string;
 }
 
@@ -39,7 +40,7 @@ export async function maintainTenants(
             written = documents;
           },
         });
-        done.push({ tenant, ...toWireIndexStatus(after) });
+        done.push({ tenant, ...toWire(INDEX_SUMMARY, after) });
       } finally {
         clearInterval(ticker);
       }

@@ -1,10 +1,10 @@
 /** Compaction of a remote session. Hooks are replaced by options. */
 
-import { fromWirePlan, type WirePlan } from "../api/compaction-plan.ts";
-import { fromWireCompaction, type WireCompaction } from "../api/context.ts";
+import { fromWire } from "../api/shape.ts";
 import type { CompactionPlan } from "../compaction/plan.ts";
 import type { CompactionResult } from "../engine/compaction/compact.ts";
 import type { CompactInput } from "../engine/compaction/compact-options.ts";
+import { COMPACTION_PLAN, COMPACTION_RESULT } from "../model/answers/context.ts";
 import type { Connection } from "./connection.ts";
 import { at, keyHeader, known, refuseCode, toBody } from "./request.ts";
 
@@ -17,7 +17,7 @@ export async function compact(
 ): Promise<CompactionResult> {
   refuseCode(known("compact", input), CODE);
   const { signal, idempotencyKey, ...options } = input;
-  const result = await connection.call<WireCompaction>({
+  const result = await connection.call({
     method: "POST",
     path: at`/v1/sessions/${sessionId}/compact`,
     body: toBody(options),
@@ -26,7 +26,7 @@ export async function compact(
     slow: true,
     ...(signal === undefined ? {} : { signal }),
   });
-  return fromWireCompaction(result);
+  return fromWire(COMPACTION_RESULT, result);
 }
 
 export async function planCompaction(
@@ -36,11 +36,11 @@ export async function planCompaction(
 ): Promise<CompactionPlan | null> {
   refuseCode(known("compact", input), CODE);
   const { signal: _, idempotencyKey: __, ...options } = input;
-  const { plan } = await connection.call<{ readonly plan: WirePlan | null }>({
+  const { plan } = await connection.call<{ readonly plan: unknown }>({
     method: "POST",
     path: at`/v1/sessions/${sessionId}/compact/plan`,
     repeatable: true,
     body: toBody(options),
   });
-  return plan === null ? null : fromWirePlan(plan);
+  return plan === null ? null : fromWire(COMPACTION_PLAN, plan);
 }

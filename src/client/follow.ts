@@ -5,10 +5,11 @@
  * server.
  */
 
-import { fromWireChange, type WireChange } from "../api/change.ts";
 import { fromWireError, type WireError } from "../api/error.ts";
+import { fromWire, type WireOf } from "../api/shape.ts";
 import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
 import type { Change } from "../model/change.ts";
+import { CHANGE } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { Connection } from "./connection.ts";
 import { readEvents } from "./events.ts";
@@ -20,7 +21,7 @@ import { backOff, pause } from "./wait.ts";
 const PATIENCE_MS = 120_000;
 
 interface WirePage {
-  readonly changes: readonly WireChange[];
+  readonly changes: readonly WireOf<typeof CHANGE>[];
   readonly next: string;
   readonly end: boolean;
 }
@@ -31,7 +32,7 @@ export async function listChanges(
 ): Promise<ChangeListPage> {
   const read = async (path: string) => {
     const page = await connection.call<WirePage>({ method: "GET", path, query });
-    return { ...page, changes: page.changes.map(fromWireChange) };
+    return { ...page, changes: page.changes.map((each) => fromWire(CHANGE, each)) };
   };
   if (session === undefined) return read("/v1/changes");
   try {
@@ -138,7 +139,7 @@ class Following {
     try {
       for await (const { type, data } of readEvents(body)) {
         if (type === "problem") throw fromWireError({ error: JSON.parse(data) } as WireError);
-        const change = fromWireChange(JSON.parse(data) as WireChange);
+        const change = fromWire(CHANGE, JSON.parse(data) as WireOf<typeof CHANGE>);
         this.#cursor = change.cursor;
         this.#isResumed = true;
         if (this.#session === undefined || change.sessionId === this.#session) yield change;

@@ -1,16 +1,12 @@
 /** A remote store: an operator's calls beside those of a tenant. */
 
 import type { WireAccess } from "../api/access.ts";
-import {
-  fromWireSweep,
-  fromWireVerification,
-  type WireSweep,
-  type WireVerification,
-} from "../api/maintenance.ts";
+import { fromWire } from "../api/shape.ts";
 import { fromWireStatus, type WireStatus } from "../api/status.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { SweepReport } from "../engine/sweep.ts";
 import type { VerifyOptions, VerifyReport } from "../engine/verify/verify.ts";
+import { SWEEP, VERIFY_REPORT } from "../model/answers/store.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { StoreStatus } from "../store/records.ts";
 import { type BackupOptions, backup, type RemoteBackup } from "./backup.ts";
@@ -47,7 +43,7 @@ export class RemoteEngine extends RemoteTenant implements EngineApi {
   async sweepAll(): Promise<SweepReport> {
     const path = "/v1/admin/store/sweep";
     const call = { method: "POST", path, slow: true } as const;
-    return fromWireSweep(await this.connection.call<WireSweep>(call));
+    return { ...fromWire(SWEEP, await this.connection.call(call)), more: false };
   }
 
   async checkIntegrity(): Promise<readonly string[]> {
@@ -62,14 +58,14 @@ export class RemoteEngine extends RemoteTenant implements EngineApi {
 
   /** `onProgress` is not called: the server answers when it is done. */
   async verify({ head }: VerifyOptions = {}): Promise<VerifyReport> {
-    const report = await this.connection.call<WireVerification>({
+    const report = await this.connection.call({
       method: "POST",
       path: "/v1/admin/store/verify",
       slow: true,
       repeatable: true,
       query: { head },
     });
-    return fromWireVerification(report);
+    return fromWire(VERIFY_REPORT, report);
   }
 
   /** A snapshot of the whole store. The server makes it first, which may take a while. */

@@ -1,17 +1,9 @@
 /** Read positions of files, and their bytes, at a server. */
 
-import {
-  fromWireIngestedFile,
-  toWireIngestedFile,
-  type WireIngestedFile,
-} from "../api/ingested-file.ts";
-import {
-  fromBase64,
-  fromWireOriginal,
-  toWireOriginalUpdate,
-  type WireOriginal,
-} from "../api/original.ts";
+import { fromBase64, toWireOriginalUpdate } from "../api/original.ts";
+import { fromWire, toWire, type WireOf } from "../api/shape.ts";
 import type { ListOriginalsInput, OriginalsApi } from "../engine/import/originals.ts";
+import { INGESTED_FILE, ORIGINAL } from "../model/answers/store.ts";
 import type { IngestedFile, Original, OriginalUpdate } from "../store/ingested-file.ts";
 import type { Connection } from "./connection.ts";
 import { toBody } from "./request.ts";
@@ -21,13 +13,15 @@ export async function findIngestedFiles(
   workstation: string,
   paths: readonly string[],
 ): Promise<readonly IngestedFile[]> {
-  const { files } = await connection.call<{ readonly files: readonly WireIngestedFile[] }>({
+  const { files } = await connection.call<{
+    readonly files: readonly WireOf<typeof INGESTED_FILE>[];
+  }>({
     method: "POST",
     path: "/v1/ingest/files/find",
     repeatable: true,
     body: toBody({ workstation, paths }),
   });
-  return files.map(fromWireIngestedFile);
+  return files.map((each) => fromWire(INGESTED_FILE, each));
 }
 
 export async function putIngestedFiles(
@@ -40,7 +34,7 @@ export async function putIngestedFiles(
     method: "PUT",
     path: "/v1/ingest/files",
     repeatable: true,
-    body: toBody({ workstation, files: files.map(toWireIngestedFile) }),
+    body: toBody({ workstation, files: toWire([INGESTED_FILE], files) }),
   });
 }
 
@@ -66,14 +60,14 @@ export class RemoteOriginals implements OriginalsApi {
     // The caller may pass a whole original: send its key only.
     const key = after && { workstation: after.workstation, path: after.path };
     const { originals } = await this.#connection.call<{
-      readonly originals: readonly WireOriginal[];
+      readonly originals: readonly WireOf<typeof ORIGINAL>[];
     }>({
       method: "POST",
       path: "/v1/ingest/originals/find",
       repeatable: true,
       body: toBody({ ...input, after: key }),
     });
-    return originals.map(fromWireOriginal);
+    return originals.map((each) => fromWire(ORIGINAL, each));
   }
 
   async readPart(

@@ -6,13 +6,14 @@
  */
 
 import { toWireBlock } from "../api/block.ts";
-import { fromWireEntry, type WireEntry } from "../api/entry.ts";
+import { fromWire } from "../api/shape.ts";
 import { toWireFields } from "../api/wire.ts";
 import type { MessageApi } from "../engine/interfaces/session-api.ts";
 import type { OpenMessageInput } from "../engine/message-stream.ts";
 import type { CommitInput } from "../engine/writing/commit-input.ts";
 import type { BlockInput } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
+import { ENTRY } from "../model/entry.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { LEASE_MS } from "../model/lease.ts";
@@ -179,7 +180,7 @@ export class RemoteMessage implements MessageApi {
     // Before the commit, not with it: a commit may be repeated, text may not.
     await this.#sendAll();
     try {
-      const entry = await this.#connection.call<WireEntry>({
+      const entry = await this.#connection.call({
         method: "POST",
         path: this.#path(how),
         headers,
@@ -188,7 +189,7 @@ export class RemoteMessage implements MessageApi {
           this.#isCommitDoubtful = how === "commit";
         },
       });
-      return fromWireEntry(entry);
+      return fromWire(ENTRY, entry);
     } catch (error) {
       if (this.#isCommitDoubtful && BackscrollError.is(error, "stream_lost")) {
         // Only the lease's holder can commit: a committed message was committed by us.
@@ -243,7 +244,7 @@ export class RemoteMessage implements MessageApi {
 
   async #read(): Promise<Entry> {
     const path = at`/v1/entries/${this.id}`;
-    return fromWireEntry(await this.#connection.call<WireEntry>({ method: "GET", path }));
+    return fromWire(ENTRY, await this.#connection.call({ method: "GET", path }));
   }
 
   #path(how: string): string {

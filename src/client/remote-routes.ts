@@ -1,11 +1,6 @@
 /** Remote session keys: the names, arguments and results of `Routes`. */
 
-import {
-  fromWireRoute,
-  fromWireRouteSession,
-  type WireRoute,
-  type WireRouteSession,
-} from "../api/gateway.ts";
+import { fromWire, type WireOf } from "../api/shape.ts";
 import type { RoutesApi } from "../engine/interfaces/routes-api.ts";
 import type { RoutePatch } from "../engine/routes/route-fields.ts";
 import type {
@@ -16,6 +11,7 @@ import type {
 } from "../engine/routes/routes.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { RouteSession, SessionRoute } from "../model/route.ts";
+import { ROUTE_SESSION, SESSION_ROUTE } from "../model/route.ts";
 import type { Connection } from "./connection.ts";
 import { toWireNew } from "./new-session.ts";
 import { at, known, toBody, toQuery } from "./request.ts";
@@ -29,7 +25,7 @@ export class RemoteRoutes implements RoutesApi {
 
   async get(key: string): Promise<SessionRoute> {
     const path = at`/v1/routes/${key}`;
-    return fromWireRoute(await this.#connection.call<WireRoute>({ method: "GET", path }));
+    return fromWire(SESSION_ROUTE, await this.#connection.call({ method: "GET", path }));
   }
 
   async find(key: string): Promise<SessionRoute | undefined> {
@@ -42,17 +38,19 @@ export class RemoteRoutes implements RoutesApi {
   }
 
   async list(input: ListRoutesInput = {}): Promise<readonly SessionRoute[]> {
-    const { routes } = await this.#connection.call<{ readonly routes: readonly WireRoute[] }>({
+    const { routes } = await this.#connection.call<{
+      readonly routes: readonly WireOf<typeof SESSION_ROUTE>[];
+    }>({
       method: "GET",
       path: "/v1/routes",
       query: toQuery(known("routes.list", input)),
     });
-    return routes.map(fromWireRoute);
+    return routes.map((each) => fromWire(SESSION_ROUTE, each));
   }
 
   async put(key: string, input: PutRouteInput): Promise<SessionRoute> {
     const { create, ...rest } = known("routes.put", input, "route");
-    const route = await this.#connection.call<WireRoute>({
+    const route = await this.#connection.call({
       method: "PUT",
       path: at`/v1/routes/${key}`,
       body: toBody({
@@ -60,7 +58,7 @@ export class RemoteRoutes implements RoutesApi {
         ...(create === undefined ? {} : { create: toWireNew(create, "create") }),
       }),
     });
-    return fromWireRoute(route);
+    return fromWire(SESSION_ROUTE, route);
   }
 
   async patch(
@@ -68,12 +66,12 @@ export class RemoteRoutes implements RoutesApi {
     fields: RoutePatch,
     options: PatchRouteOptions = {},
   ): Promise<SessionRoute> {
-    const route = await this.#connection.call<WireRoute>({
+    const route = await this.#connection.call({
       method: "PATCH",
       path: at`/v1/routes/${key}`,
       body: toBody({ fields, ...known("routes.patch", options) }),
     });
-    return fromWireRoute(route);
+    return fromWire(SESSION_ROUTE, route);
   }
 
   async delete(key: string): Promise<void> {
@@ -90,8 +88,8 @@ export class RemoteRoutes implements RoutesApi {
 
   async #sessions(path: string, input: RouteHistoryInput): Promise<readonly RouteSession[]> {
     const { sessions } = await this.#connection.call<{
-      readonly sessions: readonly WireRouteSession[];
+      readonly sessions: readonly WireOf<typeof ROUTE_SESSION>[];
     }>({ method: "GET", path, query: toQuery(known("routes.history", input)) });
-    return sessions.map(fromWireRouteSession);
+    return sessions.map((each) => fromWire(ROUTE_SESSION, each));
   }
 }

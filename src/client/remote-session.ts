@@ -2,20 +2,14 @@
 
 import {
   fromWireContext,
-  fromWireContextUsage,
   fromWireRecalled,
-  fromWireSummary,
   toWirePrune,
   type WireContext,
-  type WireContextUsage,
   type WireRecalled,
-  type WireSummary,
 } from "../api/context.ts";
-import { fromWireEntry, type WireEntry } from "../api/entry.ts";
 import { toWireMessage } from "../api/message-input.ts";
-import { fromWireFact, type WireFact } from "../api/note.ts";
-import { fromWireBranch, type WireBranch } from "../api/page/branch.ts";
 import type { WireSession } from "../api/session.ts";
+import { fromWire } from "../api/shape.ts";
 import { toWireFields } from "../api/wire.ts";
 import type { CompactionPlan } from "../compaction/plan.ts";
 import type { Provider, RenderedContext } from "../context/render/render.ts";
@@ -49,15 +43,18 @@ import type { BranchInput, CustomMessageInput, EditInput } from "../engine/sessi
 import type { AppendEntriesOptions } from "../engine/writing/append-entries.ts";
 import type { EntryInput } from "../engine/writing/entry-input.ts";
 import type { ReplaceSuffixInput } from "../engine/writing/replace-suffix.ts";
+import { BRANCH, CONTEXT_USAGE, SUMMARY } from "../model/answers/context.ts";
 import type { Entry } from "../model/entry.ts";
+import { ENTRY } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
+import { FACT } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { ContentInput } from "../transcript/normalize.ts";
-import { appendEntries, getByExternalId, replaceSuffix } from "./calls/entries.ts";
-import { updateSession } from "./calls/update-session.ts";
 import { compact, planCompaction } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
+import { appendEntries, getByExternalId, replaceSuffix } from "./entries.ts";
+import { type ExportOptions, exportSession } from "./export-session.ts";
 import { continueMessage, openMessage, type RemoteMessage } from "./remote-message.ts";
 import {
   at,
@@ -71,7 +68,7 @@ import {
   toTimes,
   toTimeText,
 } from "./request.ts";
-import { type ExportOptions, exportSession } from "./tenant/insights.ts";
+import { updateSession } from "./update-session.ts";
 
 export class RemoteSession implements SessionApi {
   readonly id: string;
@@ -102,11 +99,11 @@ export class RemoteSession implements SessionApi {
     const { expectedLeaf, parent, idempotencyKey } = known("append.options", options);
     const many = Array.isArray(input);
     const messages = (many ? input : [input]) as readonly MessageInput[];
-    const { entries } = await this.#call<Entries>("POST", "messages", {
+    const answer = await this.#call("POST", "messages", {
       headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
       body: checkBatchBody(toBody({ messages: messages.map(toWire), parent })),
     });
-    const appended = entries.map(fromWireEntry);
+    const appended = entriesOf(answer);
     const isOne = !many && ((input as MessageInput).toolResults ?? null) === null;
     return isOne ? (appended[0] as Entry) : appended;
   }
@@ -135,10 +132,8 @@ export class RemoteSession implements SessionApi {
   }
 
   async history(input: HistoryInput = {}): Promise<Entry[]> {
-    const { entries } = await this.#call<Entries>("GET", "history", {
-      query: toQuery(known("history", input)),
-    });
-    return entries.map(fromWireEntry);
+    const query = toQuery(known("history", input));
+    return entriesOf(await this.#call("GET", "history", { query }));
   }
 
   listMessages(input: ListMessagesInput = {}): Promise<MessagePage> {
@@ -146,15 +141,13 @@ export class RemoteSession implements SessionApi {
   }
 
   async listEntries(input: ListEntriesInput = {}): Promise<EntryListPage> {
-    const page = await this.#call<Entries & { readonly next: string | null }>("GET", "entries", {
-      query: toQuery(known("listEntries", input)),
-    });
-    const entries = page.entries.map(fromWireEntry);
-    return page.next === null ? { entries } : { entries, next: page.next };
+    const query = toQuery(known("listEntries", input));
+    const page = await this.#call("GET", "entries", { query });
+    return fromWire({ entries: [ENTRY], next: "text?" }, page);
   }
 
   async getEntry(id: string): Promise<Entry> {
-    return fromWireEntry(await this.#call<WireEntry>("GET", at`entries/${id}`));
+    return fromWire(ENTRY, await this.#call("GET", at`entries/${id}`));
   }
 
   async branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
@@ -166,24 +159,21 @@ export class RemoteSession implements SessionApi {
   }
 
   async removeEntry(entryId: string): Promise<Entry> {
-    return fromWireEntry(await this.#call<WireEntry>("DELETE", at`entries/${entryId}`));
+    return fromWire(ENTRY, await this.#call("DELETE", at`entries/${entryId}`));
   }
 
   async branches(): Promise<Branch[]> {
-    const { branches } = await this.#call<{ readonly branches: readonly WireBranch[] }>(
-      "GET",
-      "branches",
-    );
-    return branches.map(fromWireBranch);
+    const answer = await this.#call("GET", "branches");
+    return [...fromWire({ branches: [BRANCH] }, answer).branches];
   }
 
   async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {
     const { expectedLeaf, idempotencyKey, ...rest } = known("edit", options);
-    const edited = await this.#call<WireEntry>("POST", at`entries/${entryId}/edit`, {
+    const edited = await this.#call("POST", at`entries/${entryId}/edit`, {
       headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
       body: toBody({ content, ...rest }),
     });
-    return fromWireEntry(edited);
+    return fromWire(ENTRY, edited);
   }
 
   async regenerate(
@@ -192,11 +182,11 @@ export class RemoteSession implements SessionApi {
     options: AppendOptions = {},
   ): Promise<Entry> {
     const { expectedLeaf, idempotencyKey } = known("append.options", options);
-    const entry = await this.#call<WireEntry>("POST", at`entries/${entryId}/regenerate`, {
+    const entry = await this.#call("POST", at`entries/${entryId}/regenerate`, {
       headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
       body: toBody({ message: toWire(message) }),
     });
-    return fromWireEntry(entry);
+    return fromWire(ENTRY, entry);
   }
 
   async label(entryId: string, label: string | null): Promise<void> {
@@ -221,7 +211,7 @@ export class RemoteSession implements SessionApi {
 
   async appendCustom(type: string, data: JsonValue): Promise<Entry> {
     const body = toBody({ kind: "custom", type, data });
-    return fromWireEntry(await this.#call<WireEntry>("POST", "entries", { body }));
+    return fromWire(ENTRY, await this.#call("POST", "entries", { body }));
   }
 
   async appendCustomMessage(input: CustomMessageInput): Promise<Entry> {
@@ -229,7 +219,7 @@ export class RemoteSession implements SessionApi {
       kind: "custom_message",
       ...known("appendCustomMessage", input, "message"),
     });
-    return fromWireEntry(await this.#call<WireEntry>("POST", "entries", { body }));
+    return fromWire(ENTRY, await this.#call("POST", "entries", { body }));
   }
 
   async fork(input: ForkInput): Promise<RemoteSession> {
@@ -279,25 +269,22 @@ export class RemoteSession implements SessionApi {
   async summarize(through?: string, options: SummarizeOptions = {}): Promise<Summary> {
     refuseCode(known("summarize", options), ["summarizer"]);
     const { signal, ...rest } = options;
-    const summary = await this.#call<WireSummary>("POST", "summaries", {
+    const summary = await this.#call("POST", "summaries", {
       body: toBody({ through, ...rest }),
       slow: true,
       ...(signal === undefined ? {} : { signal }),
     });
-    return fromWireSummary(summary);
+    return fromWire(SUMMARY, summary);
   }
 
   async summaries(): Promise<Summary[]> {
-    const { summaries } = await this.#call<{ readonly summaries: readonly WireSummary[] }>(
-      "GET",
-      "summaries",
-    );
-    return summaries.map(fromWireSummary);
+    const answer = await this.#call("GET", "summaries");
+    return [...fromWire({ summaries: [SUMMARY] }, answer).summaries];
   }
 
   async usage(leaf?: string): Promise<ContextUsage> {
     const query = toQuery({ leaf });
-    return fromWireContextUsage(await this.#call<WireContextUsage>("GET", "usage", { query }));
+    return fromWire(CONTEXT_USAGE, await this.#call("GET", "usage", { query }));
   }
 
   async *recall(query: string, options: RecallOptions = {}): AsyncGenerator<Recalled, void> {
@@ -331,8 +318,8 @@ export class RemoteSession implements SessionApi {
     const wire = facts.map((fact) => {
       return toWireFields(known("addFacts", fact, "fact") as unknown as JsonObject);
     });
-    const added = await this.#call<Facts>("POST", "facts", { body: toBody({ facts: wire }) });
-    return added.facts.map(fromWireFact);
+    const added = await this.#call("POST", "facts", { body: toBody({ facts: wire }) });
+    return fromWire({ facts: [FACT] }, added).facts;
   }
 
   async extractFacts(
@@ -341,17 +328,13 @@ export class RemoteSession implements SessionApi {
   ): Promise<readonly Fact[]> {
     refuseCode(known("extractFacts", options), ["extractor", "redact"]);
     const { signal, onPart, model } = options;
-    const { facts, parts } = await this.#call<Facts & { readonly parts: ExtractedPart[] }>(
-      "POST",
-      "facts/extract",
-      {
-        body: toBody({ through, model }),
-        slow: true,
-        ...(signal === undefined ? {} : { signal }),
-      },
-    );
-    for (const part of parts) onPart?.(part);
-    return facts.map(fromWireFact);
+    const answer = await this.#call<{ readonly parts: ExtractedPart[] }>("POST", "facts/extract", {
+      body: toBody({ through, model }),
+      slow: true,
+      ...(signal === undefined ? {} : { signal }),
+    });
+    for (const part of answer.parts) onPart?.(part);
+    return fromWire({ facts: [FACT] }, answer).facts;
   }
 
   listFacts(input: Omit<ListFactsInput, "sessionId"> = {}): Promise<readonly Fact[]> {
@@ -378,12 +361,8 @@ export class RemoteSession implements SessionApi {
   }
 }
 
-interface Entries {
-  readonly entries: readonly WireEntry[];
-}
-
-interface Facts {
-  readonly facts: readonly WireFact[];
+function entriesOf(answer: unknown): Entry[] {
+  return [...fromWire({ entries: [ENTRY] }, answer).entries];
 }
 
 function toWire(message: MessageInput): Record<string, unknown> {

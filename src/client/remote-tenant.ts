@@ -1,22 +1,15 @@
 /** A remote tenant: the names, arguments and results of `TenantEngine`. */
 
-import { fromWireEntry, type WireEntry } from "../api/entry.ts";
+import { fromWireSessionStatus } from "../api/gateway.ts";
 import {
-  fromWireSweep,
-  fromWireTombstone,
-  type WireSweep,
-  type WireTombstone,
-} from "../api/maintenance.ts";
-import { fromWireFact, fromWireMemory, type WireFact, type WireMemory } from "../api/note.ts";
-import { fromWireSearchResult, type WireSearchResult } from "../api/search.ts";
-import { fromWireSession, type WireSession } from "../api/session.ts";
+  fromWireSession,
+  fromWireSessionPage,
+  type WireSession,
+  type WireSessionPage,
+} from "../api/session.ts";
+import { fromWire } from "../api/shape.ts";
 import { fromWireStats, type WireStats } from "../api/stats.ts";
-import {
-  fromWireIndexReport,
-  fromWireTenantStatus,
-  type WireIndexReport,
-  type WireTenantStatus,
-} from "../api/status.ts";
+import { toWireFields } from "../api/wire.ts";
 import type { CreatedToken, CreateTokenInput, ListTokensInput } from "../engine/access/tokens.ts";
 import type { CompactionResult } from "../engine/compaction/compact.ts";
 import type { CompactInput } from "../engine/compaction/compact-options.ts";
@@ -43,37 +36,40 @@ import type { SweepReport } from "../engine/sweep.ts";
 import type { MaintainOptions, MaintenanceReport } from "../gateway/maintenance/maintain.ts";
 import type { SessionStatus } from "../gateway/status/session-status.ts";
 import type { ImportedSession } from "../ingest/source.ts";
-import type { AccessToken } from "../model/access-token.ts";
+import { ACCESS_TOKEN, type AccessToken } from "../model/access-token.ts";
+import { RECAP, RELATED, SEARCH_RESULT } from "../model/answers/context.ts";
+import { MAINTENANCE_REPORT } from "../model/answers/gateway.ts";
+import { DERIVED, INDEX_STATUS, SWEEP, TENANT_STATUS, TOMBSTONE } from "../model/answers/store.ts";
 import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
+import { ENTRY } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { type JsonObject, stringifyJson } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
-import type { Review } from "../model/review.ts";
-import type { Session } from "../model/session.ts";
+import { FACT, MEMORY } from "../model/note.ts";
+import { REVIEW, type Review } from "../model/review.ts";
+import { SESSION, type Session } from "../model/session.ts";
+import type { ValueOf } from "../model/shape.ts";
 import type { Recap, RecapInput } from "../recap/recap.ts";
 import type { Related, RelatedInput } from "../recap/related.ts";
 import type { ReviewInput } from "../recap/review.ts";
 import type { Trace, TraceInput } from "../recap/trace.ts";
+import { fromWireTrace } from "../recap/wire/wire-trace.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Quota, TenantStatus } from "../store/records.ts";
 import type { ResumeCommand } from "../transfer/resume-command.ts";
-import { maintainSessions, sessionStatus } from "./calls/gateway.ts";
-import { recapSessions, relatedSessions, traceWork } from "./calls/recap.ts";
 import { compact } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
 import { follow, listChanges } from "./follow.ts";
 import { importSession } from "./import-session.ts";
+import { toWireNew } from "./new-session.ts";
 import { findIngestedFiles, putIngestedFiles, RemoteOriginals } from "./remote-files.ts";
+import { RemoteRecords } from "./remote-records.ts";
 import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
-import { at, known, toBody, toQuery, toTimes } from "./request.ts";
-import { countFacets, readResumeCommand, reviewSessions } from "./tenant/insights.ts";
-import { listMemories, putMemory, searchFacts, searchMemory } from "./tenant/notes.ts";
-import { RemoteRecords } from "./tenant/records.ts";
-import { createSession, ensureSession, listSessions } from "./tenant/sessions.ts";
-import { RemoteShares } from "./tenant/shares.ts";
-import { createToken, listTokens, revokeToken } from "./tenant/tokens.ts";
+import { RemoteShares } from "./remote-shares.ts";
+import { at, keyHeader, known, sent, toBody, toQuery } from "./request.ts";
 import { unlessMissing } from "./unless-missing.ts";
 
 export class RemoteTenant implements TenantApi {
@@ -103,50 +99,80 @@ export class RemoteTenant implements TenantApi {
   }
 
   /** As `sessionStatus` of `backscroll/gateway`, by the server's settings. */
-  sessionStatus(sessionId: string): Promise<SessionStatus> {
-    return sessionStatus(this.connection, sessionId);
+  async sessionStatus(sessionId: string): Promise<SessionStatus> {
+    const path = at`/v1/sessions/${sessionId}/status`;
+    return fromWireSessionStatus(await this.connection.call({ method: "GET", path }));
   }
 
   /** The command that continues the session in its own agent. */
-  resumeCommand(sessionId: string): Promise<ResumeCommand> {
-    return readResumeCommand(this.connection, sessionId);
+  async resumeCommand(sessionId: string): Promise<ResumeCommand> {
+    return this.connection.call({ method: "GET", path: at`/v1/sessions/${sessionId}/resume` });
   }
 
   /** Failures in the newest sessions, with their tools and files. */
-  review(input: ReviewInput = {}): Promise<Review> {
-    return reviewSessions(this.connection, input);
+  async review(input: ReviewInput = {}): Promise<Review> {
+    return this.#get(REVIEW, "/v1/review", sent("reviewSessions", input));
   }
 
-  facets(input: FacetsInput = {}): Promise<Facets> {
-    return countFacets(this.connection, input);
+  async facets(input: FacetsInput = {}): Promise<Facets> {
+    const body = toBody(sent("facets", input));
+    const call = { method: "POST", path: "/v1/facets", repeatable: true, body } as const;
+    const { signal } = input;
+    return this.connection.call(signal === undefined ? call : { ...call, signal });
   }
 
   /** As `maintainSessions` of `backscroll/gateway`, by the server's settings. */
-  maintainSessions(options: Pick<MaintainOptions, "dryRun"> = {}): Promise<MaintenanceReport> {
-    return maintainSessions(this.connection, options);
+  async maintainSessions(
+    options: Pick<MaintainOptions, "dryRun"> = {},
+  ): Promise<MaintenanceReport> {
+    const body = toBody(known("maintainSessions", options));
+    const call = { method: "POST", path: "/v1/admin/maintain", body, slow: true } as const;
+    return fromWire(MAINTENANCE_REPORT, await this.connection.call(call));
   }
 
   /** As `recapSessions` of the library, in one request. */
-  recapSessions(input: RecapInput = {}): Promise<Recap> {
-    return recapSessions(this.connection, input);
+  async recapSessions(input: RecapInput = {}): Promise<Recap> {
+    return this.#get(RECAP, "/v1/recap", sent("recapSessions", input));
   }
 
   /** As `relatedSessions` of the library, in one request. */
-  relatedSessions(input: RelatedInput): Promise<Related> {
-    return relatedSessions(this.connection, input);
+  async relatedSessions(input: RelatedInput): Promise<Related> {
+    return this.#get<typeof RELATED, Related>(
+      RELATED,
+      "/v1/related",
+      sent("relatedSessions", input),
+    );
   }
 
   /** As `traceWork` of the library, in one request. */
-  traceWork(input: TraceInput): Promise<Trace> {
-    return traceWork(this.connection, input);
+  async traceWork(input: TraceInput): Promise<Trace> {
+    const body = toBody(sent("traceWork", input));
+    const call = { method: "POST", path: "/v1/trace", body, repeatable: true } as const;
+    return fromWireTrace(await this.connection.call(call));
   }
 
   async createSession(input: CreateSessionInput): Promise<RemoteSession> {
-    return this.session(await createSession(this.connection, input));
+    const { idempotency_key: _, ...session } = toWireNew(input, "session");
+    const { id } = await this.connection.call<WireSession>({
+      method: "POST",
+      path: "/v1/sessions",
+      headers: keyHeader(input.idempotencyKey),
+      body: toBody(session),
+    });
+    return this.session(id);
   }
 
   async ensureSession(input: EnsureSessionInput): Promise<RemoteSession> {
-    return this.session(await ensureSession(this.connection, input));
+    const { key, origin, ...create } = known("ensureSession", input, "session");
+    const own =
+      origin && toWireFields(known("ensureSession.origin", origin, "origin") as JsonObject);
+    const { id } = await this.connection.call<WireSession>({
+      method: "PUT",
+      path: "/v1/origins",
+      repeatable: true,
+      body: toBody({ ...toWireNew(create, "session"), key, origin: own }),
+    });
+    return this.session(id);
   }
 
   async getSession(id: string): Promise<RemoteSession> {
@@ -158,21 +184,24 @@ export class RemoteTenant implements TenantApi {
     return new RemoteSession(this.connection, this, id);
   }
 
-  createToken(input: CreateTokenInput): Promise<CreatedToken> {
-    return createToken(this.connection, input);
+  async createToken(input: CreateTokenInput): Promise<CreatedToken> {
+    const body = toBody(sent("createToken", input, "token"));
+    const call = { method: "POST", path: "/v1/admin/tokens", body } as const;
+    return fromWire({ token: "text", record: ACCESS_TOKEN }, await this.connection.call(call));
   }
 
-  listTokens(input: ListTokensInput = {}): Promise<readonly AccessToken[]> {
-    return listTokens(this.connection, input);
+  async listTokens(input: ListTokensInput = {}): Promise<readonly AccessToken[]> {
+    const answer = { tokens: [ACCESS_TOKEN] } as const;
+    return (await this.#get(answer, "/v1/admin/tokens", sent("listTokens", input))).tokens;
   }
 
-  revokeToken(id: string): Promise<AccessToken> {
-    return revokeToken(this.connection, id);
+  async revokeToken(id: string): Promise<AccessToken> {
+    const path = at`/v1/admin/tokens/${id}`;
+    return fromWire(ACCESS_TOKEN, await this.connection.call({ method: "DELETE", path }));
   }
 
   async getSessionMeta(id: string): Promise<Session> {
-    const path = at`/v1/sessions/${id}`;
-    return fromWireSession(await this.connection.call<WireSession>({ method: "GET", path }));
+    return this.#get(SESSION, at`/v1/sessions/${id}`);
   }
 
   findSessionByOrigin(key: string): Promise<Session | undefined> {
@@ -188,37 +217,36 @@ export class RemoteTenant implements TenantApi {
     });
   }
 
-  listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
-    return listSessions(this.connection, input);
+  async listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
+    const { metadata, ...rest } = sent("listSessions", input);
+    const wanted = metadata === undefined ? undefined : stringifyJson(metadata, "metadata");
+    const query = toQuery({ ...rest, metadata: wanted });
+    const call = { method: "GET", path: "/v1/sessions", query } as const;
+    return fromWireSessionPage(await this.connection.call<WireSessionPage>(call));
   }
 
   async stats(input: StatsInput = {}): Promise<Stats> {
-    const { prices, since, until, ...rest } = known("stats", input);
+    const { prices, ...rest } = sent("stats", input);
     if (prices !== undefined) {
       throw new BackscrollError("invalid_input", "a server adds up by its own prices", {
         details: { field: "prices" },
       });
     }
-    const query = toQuery({ ...rest, ...toTimes({ since, until }) });
-    const call = { method: "GET", path: "/v1/stats", query } as const;
+    const call = { method: "GET", path: "/v1/stats", query: toQuery(rest) } as const;
     return fromWireStats(await this.connection.call<WireStats>(call));
   }
 
   async deleteSession(id: string, options: DeleteOptions = {}): Promise<Tombstone> {
-    const tombstone = await this.connection.call<WireTombstone>({
+    const tombstone = await this.connection.call({
       method: "DELETE",
       path: at`/v1/sessions/${id}`,
       query: toQuery(known("deleteSession", options)),
     });
-    return fromWireTombstone(tombstone);
+    return fromWire(TOMBSTONE, tombstone);
   }
 
   async listDerived(id: string): Promise<Derived> {
-    const path = at`/v1/sessions/${id}/derived`;
-    const { has_summary: hasSummary, ...same } = await this.connection.call<
-      Omit<Derived, "hasSummary"> & { readonly has_summary: boolean }
-    >({ method: "GET", path });
-    return { ...same, hasSummary };
+    return this.#get(DERIVED, at`/v1/sessions/${id}/derived`);
   }
 
   findTombstone(id: string): Promise<Tombstone | undefined> {
@@ -245,44 +273,32 @@ export class RemoteTenant implements TenantApi {
   }
 
   async listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
-    const page = await this.connection.call<{
-      readonly messages: readonly WireEntry[];
-      readonly offset: number;
-      readonly total: number;
-    }>({
-      method: "GET",
-      path: at`/v1/sessions/${sessionId}/messages`,
-      query: toQuery(known("listMessages", input)),
-    });
-    return { ...page, messages: page.messages.map(fromWireEntry) };
+    const answer = { messages: [ENTRY], offset: "count", total: "count" } as const;
+    const path = at`/v1/sessions/${sessionId}/messages`;
+    return this.#get(answer, path, sent("listMessages", input));
   }
 
   async getEntry(id: string): Promise<Entry> {
-    const path = at`/v1/entries/${id}`;
-    return fromWireEntry(await this.connection.call<WireEntry>({ method: "GET", path }));
+    return this.#get(ENTRY, at`/v1/entries/${id}`);
   }
 
   async abortMessage(id: string, reason?: string): Promise<Entry> {
     const { sessionId } = await this.getEntry(id);
-    const aborted = await this.connection.call<WireEntry>({
+    const aborted = await this.connection.call({
       method: "POST",
       path: at`/v1/sessions/${sessionId}/streams/${id}/abort`,
       body: toBody({ reason }),
     });
-    return fromWireEntry(aborted);
+    return fromWire(ENTRY, aborted);
   }
 
   async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    const { since, until, signal, ...rest } = known("searchSessions", input);
-    const call: Call = {
-      method: "POST",
-      path: "/v1/search",
-      repeatable: true,
-      body: toBody({ query, ...rest, ...toTimes({ since, until }) }),
-      ...(signal === undefined ? {} : { signal }),
-    };
+    const body = toBody({ query, ...sent("searchSessions", input) });
+    const call: Call = { method: "POST", path: "/v1/search", repeatable: true, body };
+    const { signal } = input;
     try {
-      return fromWireSearchResult(await this.connection.call<WireSearchResult>(call));
+      const answer = await this.connection.call(signal === undefined ? call : { ...call, signal });
+      return fromWire<typeof SEARCH_RESULT, SearchResult>(SEARCH_RESULT, answer);
     } catch (error) {
       // As in the library: throws the signal's own reason.
       signal?.throwIfAborted();
@@ -290,39 +306,44 @@ export class RemoteTenant implements TenantApi {
     }
   }
 
-  searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {
-    return searchMemory(this.connection, query, input);
+  async searchMemory(query: string, input: SearchMemoryInput = {}): Promise<readonly Memory[]> {
+    const body = toBody({ query, ...known("searchMemory", input) });
+    const call = { method: "POST", path: "/v1/memories/search", repeatable: true, body } as const;
+    return fromWire({ memories: [MEMORY] }, await this.connection.call(call)).memories;
   }
 
-  searchFacts(query: string, input: SearchFactsInput = {}): Promise<readonly Fact[]> {
-    return searchFacts(this.connection, query, input);
+  async searchFacts(query: string, input: SearchFactsInput = {}): Promise<readonly Fact[]> {
+    const body = toBody({ query, ...known("searchFacts", input) });
+    const call = { method: "POST", path: "/v1/facts/search", repeatable: true, body } as const;
+    return fromWire({ facts: [FACT] }, await this.connection.call(call)).facts;
   }
 
   async indexStatus(): Promise<IndexStatus> {
-    const path = "/v1/index";
-    return fromWireIndexReport(
-      await this.connection.call<WireIndexReport>({ method: "GET", path }),
-    );
+    return this.#get(INDEX_STATUS, "/v1/index");
   }
 
   /** `onProgress` is not called: the server answers when it is done. */
   async maintainIndex(task: IndexTask): Promise<IndexStatus> {
     const body = toBody({ task });
     const call = { method: "POST", path: "/v1/admin/index", body, slow: true } as const;
-    return fromWireIndexReport(await this.connection.call<WireIndexReport>(call));
+    return fromWire(INDEX_STATUS, await this.connection.call(call));
   }
 
   async putMemory(input: MemoryInput): Promise<Memory> {
-    return putMemory(this.connection, input);
+    const { agent, name, ...rest } = known("putMemory", input, "memory");
+    const path = at`/v1/memories/${agent}/${name}`;
+    const call = { method: "PUT", path, body: toBody(rest) } as const;
+    return fromWire(MEMORY, await this.connection.call(call));
   }
 
   async getMemory(agent: string, name: string): Promise<Memory> {
-    const path = at`/v1/memories/${agent}/${name}`;
-    return fromWireMemory(await this.connection.call<WireMemory>({ method: "GET", path }));
+    return this.#get(MEMORY, at`/v1/memories/${agent}/${name}`);
   }
 
   async listMemories(input: ListMemoriesInput = {}): Promise<readonly Memory[]> {
-    return listMemories(this.connection, input);
+    const { agent, after, limit } = known("listMemories", input);
+    const query = { agent, limit, afterAgent: after?.agent, afterName: after?.name };
+    return (await this.#get({ memories: [MEMORY] }, "/v1/memories", query)).memories;
   }
 
   async deleteMemory(agent: string, name: string): Promise<void> {
@@ -330,17 +351,11 @@ export class RemoteTenant implements TenantApi {
   }
 
   async getFact(id: string): Promise<Fact> {
-    const path = at`/v1/facts/${id}`;
-    return fromWireFact(await this.connection.call<WireFact>({ method: "GET", path }));
+    return this.#get(FACT, at`/v1/facts/${id}`);
   }
 
   async listFacts(input: ListFactsInput = {}): Promise<readonly Fact[]> {
-    const { facts } = await this.connection.call<{ readonly facts: readonly WireFact[] }>({
-      method: "GET",
-      path: "/v1/facts",
-      query: toQuery(known("listFacts", input)),
-    });
-    return facts.map(fromWireFact);
+    return (await this.#get({ facts: [FACT] }, "/v1/facts", sent("listFacts", input))).facts;
   }
 
   async supersedeFact(id: string, by: string): Promise<void> {
@@ -362,24 +377,32 @@ export class RemoteTenant implements TenantApi {
 
   async sweep(): Promise<SweepReport> {
     const call = { method: "POST", path: "/v1/admin/sweep", slow: true } as const;
-    return fromWireSweep(await this.connection.call<WireSweep>(call));
+    return { ...fromWire(SWEEP, await this.connection.call(call)), more: false };
   }
 
   async tenantStatus(): Promise<TenantStatus | undefined> {
-    type Answer = { readonly status: WireTenantStatus | null };
-    const call = { method: "GET", path: "/v1/status" } as const;
-    const { status } = await this.connection.call<Answer>(call);
-    return status === null ? undefined : fromWireTenantStatus(status);
+    const answer = { status: { of: TENANT_STATUS, null: true } } as const;
+    return (await this.#get(answer, "/v1/status")).status ?? undefined;
   }
 
   async setQuota(quota: Partial<Quota>): Promise<void> {
     await this.connection.call({ method: "PUT", path: "/v1/admin/quota", body: toBody(quota) });
   }
 
+  /** The answer to a request without effect. */
+  async #get<const Kind, Value extends ValueOf<Kind> = ValueOf<Kind>>(
+    answer: Kind,
+    path: string,
+    fields: object = {},
+  ): Promise<Value> {
+    const call = { method: "GET", path, query: toQuery(fields) } as const;
+    return fromWire<Kind, Value>(answer, await this.connection.call(call));
+  }
+
   #findTombstone(query: Record<string, string>): Promise<Tombstone | undefined> {
     return unlessMissing(async () => {
       const call = { method: "GET", path: "/v1/tombstones", query } as const;
-      return fromWireTombstone(await this.connection.call<WireTombstone>(call));
+      return fromWire(TOMBSTONE, await this.connection.call(call));
     });
   }
 }

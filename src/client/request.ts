@@ -16,6 +16,20 @@ export function known<Input extends object>(
   return checkFields(input, what, INPUTS[call] as never);
 }
 
+/** The same, as it is sent: times as text, without what stays in this process. */
+export function sent(
+  call: keyof typeof INPUTS,
+  input: object,
+  what?: string,
+): Record<string, unknown> {
+  const kinds: Readonly<Record<string, unknown>> = INPUTS[call];
+  const fields = Object.entries(known(call, input, what)).flatMap(([name, value]) => {
+    if (value === undefined || kinds[name] === "signal") return [];
+    return [[name, kinds[name] === "time" ? toTimeText(value as Date, name) : value] as const];
+  });
+  return Object.fromEntries(fields);
+}
+
 export type QueryValue = string | number | boolean | undefined;
 
 /** A path with encoded ids: one may hold a slash. */

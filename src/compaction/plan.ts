@@ -7,40 +7,15 @@
  * carries it out.
  */
 
-import type { ResultCut } from "../context/cut-results.ts";
+import type { COMPACTION_PLAN } from "../model/answers/context.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import { chooseCut } from "./cut/choose-cut.ts";
 import { fitLimit } from "./cut/fit-limit.ts";
 import { covers, type Ground, survey } from "./cut/ground.ts";
 import { splitsTurn } from "./cut/turns.ts";
 import type { PlanItem, PlanOptions } from "./plan-input.ts";
 
-export interface CompactionPlan {
-  /** The entries that the new summary covers, in order, without pinned ones. */
-  readonly covered: readonly string[];
-  /**
-   * Entries before the cut that stay: pinned ones with their tool groups, and user messages that
-   * wait behind another user's answer.
-   */
-  readonly pinned: readonly string[];
-  readonly from: string;
-  /** The last covered entry: the summary covers up to its sequence, pinned entries aside. */
-  readonly through: string;
-  readonly throughSequence: number;
-  /** The first kept entry; null: none. */
-  readonly firstKeptEntryId: string | null;
-  /** The cut splits a turn: its head is summarised, its tail stays. */
-  readonly splitTurn: boolean;
-  /** Tool results to show shortened from now on. The log keeps them whole. */
-  readonly cuts: readonly ResultCut[];
-  readonly tokensBefore: number;
-  /**
-   * An estimate until the summary is written. It exceeds the limit only where the pinned part and
-   * the pending turn alone do.
-   */
-  readonly tokensAfter: number;
-  /** Saved tokens. Below 0: the summary is longer than the entries that it covers. */
-  readonly gainTokens: number;
-}
+export interface CompactionPlan extends FieldsOf<typeof COMPACTION_PLAN> {}
 
 /**
  * Why there is no plan: no messages; fewer than the caller's minimum; or all are kept, pinned or

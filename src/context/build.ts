@@ -7,7 +7,9 @@
  * then parts of the newest turn; pinned entries never yield.
  */
 
+import type { OMISSION } from "../model/answers/context.ts";
 import type { Fact } from "../model/note.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import type { ChosenTurns } from "./choose-window.ts";
 import type { ContextMessage, ContextPart } from "./message.ts";
 import { type Excerpt, quoteExcerpt, quoteFact, quoteFacts, quoteRecalled } from "./quote.ts";
@@ -23,15 +25,7 @@ export interface ContextExtras {
 }
 
 /** Content that was left out of the context. */
-export interface Omission {
-  readonly part: ContextPart;
-  readonly reason: "budget" | "recent_turns";
-  readonly count: number;
-  /** Null for entries that were not read. */
-  readonly tokens: number | null;
-  /** The entries or facts, at most 100 of them. */
-  readonly ids: readonly string[];
-}
+export interface Omission extends FieldsOf<typeof OMISSION> {}
 
 export interface AssembledContext {
   readonly messages: readonly ContextMessage[];

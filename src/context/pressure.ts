@@ -6,18 +6,12 @@
  * counters are for billing and not used here.
  */
 
+import type { CONTEXT_USAGE } from "../model/answers/context.ts";
 import type { Usage } from "../model/entry.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import { totalTokens } from "../model/usage.ts";
 
-export interface Pressure {
-  readonly contextTokens: number;
-  /** The estimated part: entries after the last report. */
-  readonly estimatedTokens: number;
-  /** True: no provider reported the current context. */
-  readonly estimated: boolean;
-  /** The message whose reported usage is the base. */
-  readonly reportedBy: string | null;
-}
+export interface Pressure extends Omit<FieldsOf<typeof CONTEXT_USAGE>, "billed" | "compaction"> {}
 
 /** An entry of the context, oldest first, without the compactions. */
 export interface PressureItem {

@@ -5,30 +5,21 @@
  * elsewhere: in forks and in memories.
  */
 
+import type { DERIVED, TOMBSTONE } from "../model/answers/store.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { Memory } from "../model/note.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import type { Tombstone as TombstoneRecord } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import { toHex } from "../transcript/hash.ts";
 import { checkInput, checkKey } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
 
-export interface Derived {
-  /** Direct and indirect forks, nearest first. */
-  readonly forks: readonly string[];
-  /** Memories whose metadata names it as `sessionId`. */
-  readonly memories: readonly Pick<Memory, "agent" | "name">[];
-  /** Facts and summaries inside it, which are deleted with it. */
-  readonly facts: number;
-  readonly hasSummary: boolean;
-}
+export interface Derived extends FieldsOf<typeof DERIVED> {}
 
 /** The tombstone of a deleted session. */
-export interface Tombstone extends Omit<TombstoneRecord, "digest"> {
-  /** SHA-256 over the hashes of its entries, in hexadecimal digits. */
-  readonly digest: string;
-}
+export interface Tombstone extends FieldsOf<typeof TOMBSTONE> {}
 
 export function toTombstone({ digest, ...record }: TombstoneRecord): Tombstone {
   return { ...record, digest: toHex(digest) };

@@ -1,8 +1,10 @@
 /** Reads a session by page. */
 
+import type { BRANCH } from "../model/answers/context.ts";
 import type { Entry } from "../model/entry.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import type { EntryPage } from "../store/entry-query.ts";
 import { entryNotFound } from "../store/store-errors.ts";
 import type { Chain } from "../transcript/place.ts";
@@ -152,18 +154,7 @@ export async function getEntry(engine: EngineContext, id: string): Promise<Entry
 }
 
 /** A branch: its leaf, and the length of its path. */
-export interface Branch {
-  /** The leaf, without the payloads of a large message. */
-  readonly leaf: Entry;
-  /** Messages on the path from the root to the leaf. */
-  readonly messages: number;
-  /** Whether the next append continues this branch. */
-  readonly active: boolean;
-  /** The leaf of the branch this one forked from; null at the root, or if that branch is not listed. */
-  readonly parentLeaf: string | null;
-  /** The index of the first message after the fork. */
-  readonly forkIndex: number;
-}
+export interface Branch extends FieldsOf<typeof BRANCH> {}
 
 /** The session's branches, newest first: at most 500. */
 export async function readBranches(engine: EngineContext, sessionId: string): Promise<Branch[]> {

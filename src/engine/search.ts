@@ -14,6 +14,7 @@ import {
 import type { Fact, Memory } from "../model/note.ts";
 import { memoryKey, readMemoryKey } from "../model/note.ts";
 import { RECORD_KEY_PREFIX } from "../model/record.ts";
+import { type FilterFields, type FiltersOf, filtersOf } from "../model/session-filters.ts";
 import type { NoteField } from "../search/index/layout.ts";
 import type { SessionCondition } from "../search/port.ts";
 import type { QueryMatch } from "../search/query/parse-query.ts";
@@ -35,22 +36,7 @@ import type { EngineContext } from "./engine-context.ts";
 /** Several values are alternatives; different filters must all hold. */
 type OneOrMore = string | readonly string[];
 
-export interface SearchInput {
-  readonly agent?: OneOrMore;
-  readonly owner?: OneOrMore;
-  readonly participant?: OneOrMore;
-  /** A project's id, or the end of its path. */
-  readonly project?: OneOrMore;
-  /** A repository's remote, or its last parts: `github.com/acme/shop`, `acme/shop`, `shop`. */
-  readonly repo?: OneOrMore;
-  readonly workstation?: OneOrMore;
-  readonly gitBranch?: OneOrMore;
-  /** Sessions with a message of this model. */
-  readonly model?: OneOrMore;
-  readonly source?: OneOrMore;
-  readonly session?: OneOrMore;
-  /** Sessions to leave out, such as the caller's own. */
-  readonly excludeSession?: OneOrMore;
+export interface SearchInput extends FilterFields<FiltersOf<"search">, OneOrMore> {
   readonly role?: OneOrMore;
   readonly tool?: OneOrMore;
   /** Messages at or after this time. */
@@ -259,20 +245,10 @@ function windowOf(input: SearchInput): { readonly before: number; readonly after
 }
 
 export function toScope(input: SearchInput): SessionCondition {
-  const lists = {
-    agents: list(input.agent, "agent"),
-    owners: list(input.owner, "owner"),
-    participants: list(input.participant, "participant"),
-    projects: list(input.project, "project"),
-    repos: list(input.repo, "repo"),
-    workstations: list(input.workstation, "workstation"),
-    gitBranches: list(input.gitBranch, "gitBranch"),
-    models: list(input.model, "model"),
-    sources: list(input.source, "source"),
-    sessionIds: list(input.session, "session"),
-    excludedSessionIds: list(input.excludeSession, "excludeSession"),
-  };
-  return Object.fromEntries(Object.entries(lists).filter(([, values]) => values !== undefined));
+  const lists = filtersOf("search").map(([name, { scope = name }]) => {
+    return [scope, list(input[name], name)] as const;
+  });
+  return Object.fromEntries(lists.filter(([, values]) => values !== undefined));
 }
 
 function list(value: OneOrMore | undefined, field: string): readonly string[] | undefined {

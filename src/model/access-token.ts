@@ -1,22 +1,27 @@
 /** Access tokens of remote callers. */
 
-import type { Access, AccessScope } from "./access.ts";
+import type { FieldsOf } from "./shape.ts";
 
 /** A share token opens one session for reading; the API refuses it. */
 export const SHARE_SCOPE = "share";
 
-/** A token without its secret. */
-export interface AccessToken {
-  readonly id: string;
-  readonly tenant: string;
-  readonly scope: AccessScope | typeof SHARE_SCOPE;
-  readonly actor: string | null;
-  readonly actAs: Access["actAs"];
-  readonly operator: boolean;
+const TOKEN_SCOPES = ["read", "write", "admin", "share"] as const;
+
+export const ACCESS_TOKEN = {
+  id: "text",
+  tenant: "text",
+  scope: { one: TOKEN_SCOPES as typeof TOKEN_SCOPES },
+  actor: "text|null",
+  /** Names, or `"any"`. */
+  actAs: "actors",
+  operator: "flag",
   /** A label; for a share, the session's id. */
-  readonly label: string | null;
-  readonly createdAt: number;
+  label: "text|null",
+  createdAt: "time",
   /** Expiry; null: never. */
-  readonly expiresAt: number | null;
-  readonly revokedAt: number | null;
-}
+  expiresAt: "time|null",
+  revokedAt: "time|null",
+} as const;
+
+/** A token without its secret. */
+export interface AccessToken extends FieldsOf<typeof ACCESS_TOKEN> {}

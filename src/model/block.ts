@@ -7,6 +7,7 @@
  */
 
 import type { JsonValue } from "./json.ts";
+import type { Special } from "./shape.ts";
 
 export interface TextBlock {
   readonly type: "text";
@@ -63,6 +64,8 @@ export type Block =
   | ToolResultBlock
   | ImageBlock
   | OpaqueBlock;
+
+export const BLOCK: Special<Block> = { special: "block" };
 
 /** The fields of each block that may be large, and move to a blob. */
 export const PAYLOAD_FIELDS: Readonly<Record<Block["type"], readonly string[]>> = {

@@ -1,6 +1,6 @@
 /** Changes: the rows of the feed. */
 
-import type { JsonObject } from "./json.ts";
+import type { FieldsOf } from "./shape.ts";
 
 export const CHANGE_KINDS = [
   "session_created",
@@ -41,18 +41,20 @@ export interface ChangeAuthor {
   readonly actor: string | null;
 }
 
-/** One row of the feed, with ids and kinds, never content. */
-export interface Change {
+export const CHANGE = {
   /** 1, 2, 3 … within a tenant: commit order, without gaps. */
-  readonly position: number;
+  position: "count",
   /** Resumes after this change: pass it as `after`. */
-  readonly cursor: string;
-  readonly kind: ChangeKind;
-  readonly at: number;
-  readonly sessionId: string | null;
-  readonly entryId: string | null;
+  cursor: "text",
+  kind: { one: CHANGE_KINDS as typeof CHANGE_KINDS },
+  at: "time",
+  sessionId: "text|null",
+  entryId: "text|null",
   /** Numbers and names of the kind, such as the token counts of `context_usage`. */
-  readonly details: JsonObject;
+  details: "fields",
   /** SHA-256 over the previous change's hash and this row, in hex. */
-  readonly hash: string;
-}
+  hash: "text",
+} as const;
+
+/** One row of the feed, with ids and kinds, never content. */
+export interface Change extends FieldsOf<typeof CHANGE> {}

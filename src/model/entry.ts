@@ -1,7 +1,8 @@
 /** Entries: the nodes of a session's tree. */
 
-import type { Block } from "./block.ts";
-import type { JsonObject, JsonValue } from "./json.ts";
+import { BLOCK } from "./block.ts";
+import type { JsonValue } from "./json.ts";
+import type { FieldsOf, Special } from "./shape.ts";
 
 export const ROLES = ["user", "assistant", "system", "tool"] as const;
 export type Role = (typeof ROLES)[number];
@@ -144,52 +145,59 @@ export function kindRules(kind: EntryKind): KindRules {
   return ENTRY_KINDS[kind] ?? UNKNOWN_KIND;
 }
 
-/** Usage of one model call, as the provider reported it. */
-export interface Usage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheCreationTokens: number;
-  readonly cacheReadTokens: number;
-}
+export const USAGE = {
+  inputTokens: "count",
+  outputTokens: "count",
+  cacheCreationTokens: "count",
+  cacheReadTokens: "count",
+} as const;
 
-export interface Entry {
-  readonly id: string;
-  readonly sessionId: string;
+/** Usage of one model call, as the provider reported it. */
+export interface Usage extends FieldsOf<typeof USAGE> {}
+
+/** Our data has names of ours; an extension's keeps its own. */
+const DATA: Special<JsonValue> = { special: "data" };
+const KINDS: readonly EntryKind[] = Object.keys(ENTRY_KINDS) as EntryKind[];
+
+export const ENTRY = {
+  id: "text",
+  sessionId: "text",
   /** The writer's id, unique within the session; null if none was given. */
-  readonly externalId: string | null;
+  externalId: "text|null",
   /** Position in the session's log: 1, 2, 3 … without gaps. A pending message has 0. */
-  readonly sequence: number;
-  readonly parentId: string | null;
-  readonly kind: EntryKind;
-  readonly role: Role | null;
-  readonly actor: string | null;
-  readonly status: EntryStatus;
+  sequence: "integer",
+  parentId: "text|null",
+  kind: { some: KINDS as typeof KINDS },
+  role: { of: { one: ROLES as typeof ROLES }, null: true },
+  actor: "text|null",
+  status: { one: ENTRY_STATUSES as typeof ENTRY_STATUSES },
   /** Present on messages, custom messages and summaries. */
-  readonly blocks: readonly Block[];
+  blocks: [BLOCK as typeof BLOCK],
   /** Present on the other kinds: the label, the model's name, an extension's state. */
-  readonly data: JsonValue;
+  data: DATA as typeof DATA,
   /**
    * The writer's raw value of a message: round-trips, not searched, in no context. Null: none,
    * erased, or large and omitted by a preview.
    */
-  readonly raw: JsonValue;
+  raw: "json",
   /** Zero-based index of a message on its own path, as in `listMessages`. */
-  readonly index: number | null;
-  readonly usage: Usage | null;
-  readonly model: string | null;
-  readonly adapter: string | null;
-  readonly supersededBy: string | null;
-  readonly copiedFrom: string | null;
-  readonly pinned: boolean;
-  readonly metadata: JsonObject;
-  readonly createdAt: number;
+  index: { of: "count|null", wire: "msg_idx" },
+  usage: { of: USAGE as typeof USAGE, null: true },
+  model: "text|null",
+  adapter: "text|null",
+  supersededBy: "text|null",
+  copiedFrom: "text|null",
+  pinned: "flag",
+  metadata: "object",
+  createdAt: "time",
   /** SHA-256 over the parent's hash, the content and the immutable fields, in hex. */
-  readonly hash: string | null;
+  hash: "text|null",
   /** True where a preview cut a large payload to its head. */
-  readonly truncated: boolean;
+  truncated: "flag",
   /** True: erased by the session's retention; `blocks` is empty, `data` is null. */
-  readonly erased: boolean;
-}
+  erased: "flag",
+} as const;
+export interface Entry extends FieldsOf<typeof ENTRY> {}
 
 /** The message that an answer names (`metadata.replyTo`); null if none. */
 export function replyToOf({ metadata }: Pick<Entry, "metadata">): string | null {

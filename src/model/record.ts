@@ -1,26 +1,28 @@
 /** Records: programs' values under a namespace and a key, beside conversations. */
 
 import type { JsonValue } from "./json.ts";
+import type { FieldsOf } from "./shape.ts";
 
 export const RECORD_TYPES = ["json", "bytes"] as const;
 export type RecordType = (typeof RECORD_TYPES)[number];
 
-/** A record without its value. */
-export interface RecordInfo {
-  readonly namespace: string;
-  readonly key: string;
+export const RECORD_INFO = {
+  namespace: "text",
+  key: "text",
   /** Opaque; changes with every write, for `compareAndSet`. */
-  readonly version: string;
-  readonly type: RecordType;
-  /** Bytes of the value; for JSON in UTF-8. */
-  readonly size: number;
+  version: "text",
+  type: { one: RECORD_TYPES as typeof RECORD_TYPES },
+  size: { of: "count", about: "Bytes of the value; of JSON as UTF-8." },
   /** Whether it has a text for `records.search`. */
-  readonly indexed: boolean;
+  indexed: "flag",
   /** The expiry. Null: never. */
-  readonly expiresAt: number | null;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
+  expiresAt: "time|null",
+  createdAt: "time",
+  updatedAt: "time",
+} as const;
+
+/** A record without its value. */
+export interface RecordInfo extends FieldsOf<typeof RECORD_INFO> {}
 
 export type RecordValue = JsonValue | Uint8Array;
 

@@ -1,39 +1,45 @@
 /** A review of sessions: failed calls, retries, unfinished requests, tools and files. */
 
-import type { Session } from "./session.ts";
+import { SESSION } from "./session.ts";
+import type { FieldsOf } from "./shape.ts";
 
-export interface ToolUse {
-  readonly tool: string;
-  readonly calls: number;
-  readonly failed: number;
-}
+export const TOOL_USE = { tool: "text", calls: "count", failed: "count" } as const;
+export interface ToolUse extends FieldsOf<typeof TOOL_USE> {}
 
-export interface FileUse {
-  readonly path: string;
+const UNFINISHED = ["request", "call"] as const;
+
+export const FILE_USE = {
+  path: "text",
   /** The number of changes. */
-  readonly times: number;
-}
+  times: "count",
+} as const;
+export interface FileUse extends FieldsOf<typeof FILE_USE> {}
 
-export interface SessionReview {
-  readonly session: Session;
-  readonly messages: number;
-  /** Older messages that were not read. */
-  readonly unread: number;
-  readonly calls: number;
-  readonly failed: number;
+export const SESSION_REVIEW = {
+  session: SESSION as typeof SESSION,
+  messages: "count",
+  unread: { of: "count", about: "Older messages that were not read." },
+  calls: "count",
+  failed: "count",
   /** Calls that repeat a failed one: the same tool and input. */
-  readonly retries: number;
+  retries: { of: "count", about: "Calls that repeat a failed call." },
   /** The unfinished end of the session; null if an answer is last. */
-  readonly unfinished: "request" | "call" | null;
+  unfinished: {
+    of: { one: UNFINISHED as typeof UNFINISHED },
+    null: true,
+    about: "The unfinished end of the session.",
+  },
   /** The message of the first failed call. */
-  readonly firstFailure: number | null;
-}
+  firstFailure: { of: "count|null", about: "The index of its message." },
+} as const;
+export interface SessionReview extends FieldsOf<typeof SESSION_REVIEW> {}
 
-export interface Review {
-  readonly sessions: readonly SessionReview[];
+export const REVIEW = {
+  sessions: [SESSION_REVIEW as typeof SESSION_REVIEW],
   /** Tools of all these sessions: the 50 most used. */
-  readonly tools: readonly ToolUse[];
-  readonly files: readonly FileUse[];
+  tools: [TOOL_USE as typeof TOOL_USE],
+  files: [FILE_USE as typeof FILE_USE],
   /** The cursor of the next sessions; absent after the last. */
-  readonly nextCursor?: string;
-}
+  nextCursor: "text?",
+} as const;
+export interface Review extends FieldsOf<typeof REVIEW> {}

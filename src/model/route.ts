@@ -6,6 +6,7 @@
  */
 
 import type { JsonObject } from "./json.ts";
+import type { FieldsOf } from "./shape.ts";
 
 /** The known fields. Others are kept unchanged. */
 export interface RouteFields {
@@ -38,24 +39,30 @@ export interface RouteFields {
   readonly memoryFlushCompactionCount?: number;
 }
 
-export interface SessionRoute {
-  readonly key: string;
-  readonly sessionId: string;
+export const SESSION_ROUTE = {
+  key: "text",
+  sessionId: "text",
   /** 1, 2, 3 …: incremented by every change, for compare-and-swap. */
-  readonly version: number;
-  readonly createdAt: number;
+  version: "count",
+  createdAt: "time",
   /** The last change of the route, bookkeeping included; not a message's time. */
-  readonly updatedAt: number;
+  updatedAt: "time",
+  fields: "object",
+} as const;
+
+export interface SessionRoute extends FieldsOf<typeof SESSION_ROUTE> {
   readonly fields: RouteFields & JsonObject;
 }
 
-/** A current or past session of a route. */
-export interface RouteSession {
-  readonly key: string;
-  readonly sessionId: string;
+export const ROUTE_SESSION = {
+  key: "text",
+  sessionId: "text",
   /** The route's version at which it became current. */
-  readonly version: number;
-  readonly since: number;
+  version: "count",
+  since: "time",
   /** The reason: `first`, `daily`, `idle`, `command`, or the writer's. */
-  readonly reason: string;
-}
+  reason: "text",
+} as const;
+
+/** A current or past session of a route. */
+export interface RouteSession extends FieldsOf<typeof ROUTE_SESSION> {}

@@ -9,6 +9,7 @@ import {
   SETTABLE_FIELDS,
   type SettableField,
 } from "./session-fields.ts";
+import type { Special } from "./shape.ts";
 
 /**
  * Retention of content that a compaction covers: all of it, rows without content, or tombstones.
@@ -57,6 +58,8 @@ export interface IngestFigures extends FieldValues<typeof FIGURE_FIELDS> {}
 
 /** A session: see `SESSION_FIELDS`. */
 export interface Session extends FieldValues<typeof SESSION_FIELDS> {}
+
+export const SESSION: Special<Session> = { special: "session" };
 
 /** The caller-settable fields of a session. */
 export function settableOf(session: Session): Pick<Session, SettableField> {

@@ -6,18 +6,23 @@
 import { checkHits, checkPeriod, type Period } from "../engine/check.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
+import type {
+  RECAP,
+  RECAP_COMMAND,
+  RECAP_FILE,
+  RECAP_LINE,
+  SESSION_RECAP,
+} from "../model/answers/context.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { isSubAgent, type Session } from "../model/session.ts";
+import type { FiltersOf } from "../model/session-filters.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import { bareCommand } from "./bare-command.ts";
 import { isLookup } from "./lookup.ts";
 import { type Act, type Call, readActs } from "./read-acts.ts";
 
-export interface RecapInput
-  extends Pick<
-    ListSessionsInput,
-    "agent" | "owner" | "project" | "repo" | "workstation" | "source" | "title"
-  > {
+export interface RecapInput extends Pick<ListSessionsInput, FiltersOf<"recap">> {
   /** Only this session: its id, its short id, or its agent's own. */
   readonly session?: string;
   /** The time range: `since` inclusive, `until` exclusive. */
@@ -30,49 +35,15 @@ export interface RecapInput
 }
 
 /** A message's text, with its index. */
-export interface RecapLine {
-  readonly index: number;
-  readonly text: string;
-}
+export interface RecapLine extends FieldsOf<typeof RECAP_LINE> {}
 
-export interface RecapCommand extends RecapLine {
-  readonly times: number;
-  /** The outcome of the last run; absent if unknown. */
-  readonly failed?: boolean;
-}
+export interface RecapCommand extends FieldsOf<typeof RECAP_COMMAND> {}
 
-export interface RecapFile {
-  readonly path: string;
-  readonly index: number;
-  readonly times: number;
-}
+export interface RecapFile extends FieldsOf<typeof RECAP_FILE> {}
 
-export interface SessionRecap {
-  readonly session: Session;
-  /** Messages within the period. */
-  readonly messages: number;
-  /** Older messages that were not read. */
-  readonly unread: number;
-  /** The first request, and the last ones. */
-  readonly requests: readonly RecapLine[];
-  readonly requestCount: number;
-  /** The last answer. */
-  readonly outcome: RecapLine | null;
-  /** Last changed at the end. */
-  readonly filesChanged: readonly RecapFile[];
-  readonly filesRead: number;
-  /** Without read-only commands; last run at the end. */
-  readonly commands: readonly RecapCommand[];
-  readonly lookups: number;
-}
+export interface SessionRecap extends FieldsOf<typeof SESSION_RECAP> {}
 
-export interface Recap {
-  readonly sessions: readonly SessionRecap[];
-  /** True: the period has more sessions. */
-  readonly more: boolean;
-  /** The number of omitted sub-agents' sessions. */
-  readonly subAgents: number;
-}
+export interface Recap extends FieldsOf<typeof RECAP> {}
 
 export const DEFAULT_RECAP_SESSIONS = 5;
 const LAST_REQUESTS = 2;

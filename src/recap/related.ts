@@ -8,17 +8,19 @@ import { saidBlocks } from "../api/text/said-blocks.ts";
 import { checkHits } from "../engine/check.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { SearchInput } from "../engine/search.ts";
+import type { RELATED } from "../model/answers/context.ts";
 import { textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_HITS } from "../model/limits.ts";
+import type { FiltersOf } from "../model/session-filters.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import { contentWords } from "../search/query/content-words.ts";
 import { BY_WORDS_ONLY, type SearchHit } from "../search/request.ts";
 
-export interface RelatedInput
-  extends Pick<SearchInput, "agent" | "owner" | "project" | "repo" | "workstation"> {
+export interface RelatedInput extends Pick<SearchInput, FiltersOf<"related">> {
   /** Exactly one of the two. A session, by any of its ids: its first question is used. */
   readonly session?: string;
   readonly question?: string;
@@ -26,14 +28,9 @@ export interface RelatedInput
   readonly limit?: number;
 }
 
-export interface Related {
-  /** The question, cut to 600 characters; null: the session has none. */
-  readonly question: string | null;
-  /** Similar sessions, best first; none for a question alone. */
+export interface Related extends FieldsOf<typeof RELATED> {
   readonly sessions: readonly SearchHit[];
-  /** The same question in other sessions, one of each, best first. */
   readonly asked: readonly SearchHit[];
-  readonly notes: readonly string[];
 }
 
 export const DEFAULT_RELATED = 5;

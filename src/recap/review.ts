@@ -10,13 +10,11 @@ import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { Review, SessionReview, ToolUse } from "../model/review.ts";
+import type { FiltersOf } from "../model/session-filters.ts";
 import { type Act, type Call, readActs } from "./read-acts.ts";
 
 export interface ReviewInput
-  extends Pick<
-    ListSessionsInput,
-    "agent" | "owner" | "project" | "repo" | "workstation" | "source" | "since" | "until" | "cursor"
-  > {
+  extends Pick<ListSessionsInput, FiltersOf<"review"> | "since" | "until" | "cursor"> {
   /** The limit of sessions, newest first: at most 50. Default 20. */
   readonly limit?: number;
 }

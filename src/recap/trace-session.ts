@@ -1,5 +1,7 @@
 /** One session's findings for a subject, and for an error its fix. */
 
+import type { SPAN } from "../model/answers/context.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import type { RunFinder } from "../search/text/text-run.ts";
 import type { Act, Call } from "./read-acts.ts";
 import {
@@ -12,11 +14,7 @@ import {
 } from "./subject.ts";
 
 /** The first and last message, and the number. */
-export interface Span {
-  readonly first: number;
-  readonly last: number;
-  readonly times: number;
-}
+export interface Span extends FieldsOf<typeof SPAN> {}
 
 export interface FileFinding {
   readonly kind: "file";

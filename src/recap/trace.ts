@@ -13,16 +13,13 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { Session } from "../model/session.ts";
+import type { FiltersOf } from "../model/session-filters.ts";
 import { foundSession, unlessDeleted } from "./found-session.ts";
 import { type Act, readPath, readTree } from "./read-acts.ts";
 import { pathParts, type Sought, type Subject, seek } from "./subject.ts";
 import { type Finding, findIn } from "./trace-session.ts";
 
-export interface TraceInput
-  extends Pick<
-    SearchInput,
-    "agent" | "owner" | "project" | "repo" | "workstation" | "excludeSession"
-  > {
+export interface TraceInput extends Pick<SearchInput, FiltersOf<"trace">> {
   /** Exactly one of the three. A path, or its end. */
   readonly file?: string;
   /** A command, or part of it. */

@@ -14,6 +14,7 @@
 
 import type { Block } from "../model/block.ts";
 import type { EntryKind, EntryStatus, Role } from "../model/entry.ts";
+import type { FiltersOf, SESSION_FILTERS } from "../model/session-filters.ts";
 import type { AddVectorsTask, StartVectorsTask, VectorIndex } from "./vectors/vector-port.ts";
 
 /** One immutable segment: the feed's changes in `(from, to]`, as of the snapshot `builtAt`. */
@@ -161,22 +162,9 @@ export interface SessionPath {
 }
 
 /** The sessions in scope. All given conditions must hold; within a list, one must. */
-export interface SessionCondition {
-  readonly agents?: readonly string[];
-  readonly owners?: readonly string[];
-  readonly participants?: readonly string[];
-  /** A project's id, or the end of its path. */
-  readonly projects?: readonly string[];
-  /** A repository's remote, or its last parts. */
-  readonly repos?: readonly string[];
-  readonly workstations?: readonly string[];
-  readonly gitBranches?: readonly string[];
-  /** Sessions with a message of one of these models. */
-  readonly models?: readonly string[];
-  readonly sources?: readonly string[];
-  readonly sessionIds?: readonly string[];
-  readonly excludedSessionIds?: readonly string[];
-}
+export type SessionCondition = {
+  readonly [Name in FiltersOf<"search"> as (typeof SESSION_FILTERS)[Name]["scope"]]?: readonly string[];
+};
 
 /** The part of a session around a hit: messages on the path through one entry. */
 export interface WindowRequest {

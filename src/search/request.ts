@@ -1,7 +1,9 @@
 /** Request and answer of a search. */
 
+import type { EXPLANATION, SEARCH_HIT, WINDOW_ITEM } from "../model/answers/context.ts";
 import type { Role } from "../model/entry.ts";
 import type { BranchScope, HIT_BRANCHES } from "../model/inputs/choices.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import type { NoteField } from "./index/layout.ts";
 import type { SessionCondition } from "./port.ts";
 import type { QueryMatch } from "./query/parse-query.ts";
@@ -84,58 +86,11 @@ export interface SearchAnswer {
 
 export type HitBranch = (typeof HIT_BRANCHES)[number];
 
-export interface SearchHit {
-  readonly sessionId: string;
-  readonly shortId: string;
-  /** Fields of the session; the title is cut to 256 bytes. */
-  readonly meta: {
-    readonly title: string;
-    readonly agent: string;
-    readonly createdAt: number;
-    readonly updatedAt: number;
-    readonly messageCount: number;
-    /** The session's late files, which are on branches. */
-    readonly lateBranches: number;
-  };
-  /** The found message; null if only the title or summary matched. */
-  readonly entryId: string | null;
-  /** Its index on the path to `leaf`: `listMessages` takes it as `offset`. */
-  readonly index: number | null;
-  readonly leaf: string | null;
-  /**
-   * Null on the active path. `late`: on the branch of a late file. `left`: on any other branch,
-   * such as the one before an edit.
-   */
-  readonly branch: HitBranch | null;
-  readonly score: number;
-  /**
-   * The cosine of the query with the nearest piece of the session, or of the message if messages of
-   * one session are compared; 0 without a vector. Absent: the search was by words only.
-   */
-  readonly similarity?: number;
-  /** At most 16 messages, including the found one. */
-  readonly window: readonly WindowItem[];
+export interface SearchHit extends FieldsOf<typeof SEARCH_HIT> {
   readonly parts?: ScoreParts;
 }
 
-export interface WindowItem {
-  readonly entryId: string;
-  readonly index: number;
-  readonly role: Role | null;
-  readonly actor: string | null;
-  readonly createdAt: number;
-  /**
-   * At most 1,024 bytes of UTF-8, around the match if there is one; secrets are masked. With the
-   * reach `messages`, which only contexts use: at most 4,096 verbatim bytes.
-   */
-  readonly snippet: string;
-  readonly truncated: boolean;
-  readonly toolName: string | null;
-  /** Ranges of the query's words in `snippet`, in UTF-16 units; only for the hit itself. */
-  readonly matches: readonly { readonly start: number; readonly end: number }[];
-  /** Whether this is the found message. */
-  readonly found: boolean;
-}
+export interface WindowItem extends FieldsOf<typeof WINDOW_ITEM> {}
 
 /** A search over memories or facts. */
 export interface NoteSearchRequest {
@@ -160,16 +115,12 @@ export interface NoteSearchAnswer {
   readonly unreadable: readonly number[];
 }
 
-export interface SearchExplanation {
+export interface SearchExplanation extends FieldsOf<typeof EXPLANATION> {
   readonly terms: readonly {
     readonly term: string;
     readonly documents: number;
     readonly weight: number;
   }[];
-  readonly documents: number;
-  readonly averageLength: number;
-  readonly segments: number;
-  readonly candidates: number;
 }
 
 /** Asks for the pieces to embed after position `after` of the feed. */

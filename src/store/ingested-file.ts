@@ -1,44 +1,14 @@
+import type { INGESTED_FILE, ORIGINAL, ORIGINAL_RANGE } from "../model/answers/store.ts";
+import type { FieldsOf } from "../model/shape.ts";
+
 /** The checkpoint of an ingested file: whether to read it again, and from where. */
-export interface IngestedFile {
-  readonly path: string;
-  /** The format that it was read as. */
-  readonly source: string;
-  readonly size: number;
-  /** In microseconds, which a number holds exactly; nanoseconds would exceed 2^53. */
-  readonly mtimeUs: number;
-  /** The end of the last complete line, and the number of lines before it. */
-  readonly offset: number;
-  readonly lines: number;
-  /** Hash of bytes before `offset`; null if the file can only be read whole. */
-  readonly tailHash: Uint8Array | null;
-  /** The reader's resume state, as JSON text; null if it needs the whole file. */
-  readonly state: string | null;
-  /** By the host's clock. */
-  readonly seenAt: number;
-}
+export interface IngestedFile extends FieldsOf<typeof INGESTED_FILE> {}
 
 /** Metadata of an ingested file's original bytes, kept for later versions of its reader. */
-export interface Original {
-  readonly workstation: string;
-  readonly path: string;
-  /** The format that the file was read as. */
-  readonly source: string;
-  /** The version of the reader that derived the sessions. */
-  readonly reader: number;
-  /** Bytes of the file. */
-  readonly size: number;
-  readonly mtimeUs: number;
-  /** In order of `start`, without a gap. */
-  readonly parts: readonly OriginalRange[];
-  /** The sessions that were derived from the file. */
-  readonly sessionIds: readonly string[];
-}
+export interface Original extends FieldsOf<typeof ORIGINAL> {}
 
 /** A range of the file's bytes, compressed as one. */
-export interface OriginalRange {
-  readonly start: number;
-  readonly size: number;
-}
+export interface OriginalRange extends FieldsOf<typeof ORIGINAL_RANGE> {}
 
 export interface OriginalPart extends OriginalRange {
   /** A zstd frame with a checksum. */

@@ -5,17 +5,24 @@
  * milliseconds.
  */
 
+import type {
+  FOLLOWER_STATUS,
+  QUOTA,
+  STORE_STATUS,
+  TENANT_STATUS,
+  TOMBSTONE,
+} from "../model/answers/store.ts";
 import type { ChangeKind } from "../model/change.ts";
 import type { EntryKind, EntryStatus, Role, Usage } from "../model/entry.ts";
-import type { Backend } from "../model/inputs/choices.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { IngestFigures, MetadataFilter, Origin, Session } from "../model/session.ts";
 import type { NullableSettable, SettableField } from "../model/session-fields.ts";
+import type { FilterFields, FiltersOf } from "../model/session-filters.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
 import type { ContextEstimate } from "./context-estimate.ts";
-import type { IndexStatus } from "./index/index-status.ts";
 import type { AppendGuard } from "./plan/append-guard.ts";
 
 /** An idempotency key and the identity of its request. */
@@ -66,29 +73,12 @@ export interface SessionPatch extends Partial<Pick<Session, SettableField>> {
   readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch" | "repo">;
 }
 
-export interface SessionFilter {
-  readonly agent?: string;
-  readonly owner?: string;
-  readonly participant?: string;
-  readonly projectId?: string;
-  /** A project's id, or the end of its path. */
-  readonly project?: string;
-  readonly workstation?: string;
-  /** The repository's remote, or its last parts. */
-  readonly repo?: string;
-  /** Sessions with a message of this model. */
-  readonly model?: string;
-  readonly source?: string;
-  readonly parentSessionId?: string;
+export interface SessionFilter extends FilterFields<FiltersOf<"list">, string> {
   /** Last interaction at or after, and before. */
   readonly since?: number;
   readonly until?: number;
-  /** A part of the title, ignoring case. */
-  readonly title?: string;
   /** False leaves out sessions with `machineMade: true` in their metadata. */
   readonly machineMade?: boolean;
-  /** A prefix of the origin's key. */
-  readonly keyPrefix?: string;
   /** Top-level fields of the metadata, each with its value. */
   readonly metadata?: MetadataFilter;
 }
@@ -318,52 +308,16 @@ export interface FeedHead {
   readonly hashAt?: Uint8Array;
 }
 
-export interface Quota {
-  readonly maxSessions: number | null;
-  readonly maxEntries: number | null;
-  readonly maxContentBytes: number | null;
-}
+export interface Quota extends FieldsOf<typeof QUOTA> {}
 
-export interface TenantStatus {
-  readonly tenant: string;
-  readonly sessions: number;
-  readonly entries: number;
-  readonly messages: number;
-  readonly contentBytes: number;
-  readonly pending: number;
-  readonly memories: number;
-  readonly facts: number;
-  readonly feedPosition: number;
-  readonly feedHead: string;
-  readonly index: Pick<IndexStatus, "lag" | "segments" | "documents" | "bytes" | "vectors">;
-  readonly quota: Quota;
-}
+export interface TenantStatus extends FieldsOf<typeof TENANT_STATUS> {}
 
-export interface StoreStatus {
-  readonly backend: Backend;
-  readonly address: string;
-  readonly schemaVersion: number;
-  readonly epoch: string;
-  /** Bytes on disk, the write-ahead log apart. */
-  readonly databaseBytes: number;
-  readonly walBytes: number;
-  /** Unacknowledged losses; on PostgreSQL those that this process has met. */
+export interface StoreStatus extends FieldsOf<typeof STORE_STATUS> {
   readonly losses: readonly StoreLoss[];
-  /** The followers for reads: none without `replicas`. */
-  readonly followers: readonly FollowerStatus[];
-  readonly tenants: readonly TenantStatus[];
 }
 
 /** A follower, as seen by a node that reads there. */
-export interface FollowerStatus {
-  readonly address: string;
-  /** It answered the last probe, at most two seconds ago. */
-  readonly isThere: boolean;
-  /** Changes of all tenants that it lacks. */
-  readonly behind: number;
-  /** How long it has lacked the oldest of them. */
-  readonly lagMs: number;
-}
+export interface FollowerStatus extends FieldsOf<typeof FOLLOWER_STATUS> {}
 
 /**
  * The reason of a deletion for re-import: the session is stored again under the same id from the
@@ -372,14 +326,8 @@ export interface FollowerStatus {
 export const REIMPORT = "reimport";
 
 /** The tombstone of a deleted session. */
-export interface Tombstone {
-  readonly sessionId: string;
-  readonly originKey: string | null;
-  readonly entryCount: number;
-  /** SHA-256 over the hashes of its entries in the order of their sequence. */
+export interface Tombstone extends Omit<FieldsOf<typeof TOMBSTONE>, "digest"> {
   readonly digest: Uint8Array;
-  readonly reason: string;
-  readonly deletedAt: number;
 }
 
 /** One row of one table, for backups and for moving a store to another backend. */

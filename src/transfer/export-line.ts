@@ -1,13 +1,14 @@
 /** A record of an export as a line of JSON: its fields on the wire, after its type. */
 
-import { toWireEntry } from "../api/entry.ts";
-import { toWireRoute } from "../api/gateway.ts";
 import { maskEntry, maskFact, maskJson, maskMemory, maskSession, maskText } from "../api/mask.ts";
-import { toWireFact, toWireMemory } from "../api/note.ts";
-import { toWireRecordInfo } from "../api/record/record.ts";
 import { toWireSession } from "../api/session.ts";
-import { toWireToken } from "../api/token.ts";
+import { toWire } from "../api/shape.ts";
+import { ACCESS_TOKEN } from "../model/access-token.ts";
+import { ENTRY } from "../model/entry.ts";
 import type { JsonValue } from "../model/json.ts";
+import { FACT, MEMORY } from "../model/note.ts";
+import { RECORD_INFO } from "../model/record.ts";
+import { SESSION_ROUTE } from "../model/route.ts";
 import type { ExportedRecord } from "./export-tenant.ts";
 
 /** `raw` leaves secrets unmasked. */
@@ -20,17 +21,17 @@ export function toExportLine(record: ExportedRecord, raw: boolean): object {
         ...toWireSession(raw ? record.session : maskSession(record.session)),
       };
     case "entry":
-      return { type: record.type, ...toWireEntry(raw ? record.entry : maskEntry(record.entry)) };
+      return { type: record.type, ...toWire(ENTRY, raw ? record.entry : maskEntry(record.entry)) };
     case "fact":
-      return { type: record.type, ...toWireFact(raw ? record.fact : maskFact(record.fact)) };
+      return { type: record.type, ...toWire(FACT, raw ? record.fact : maskFact(record.fact)) };
     case "memory":
       return {
         type: record.type,
-        ...toWireMemory(raw ? record.memory : maskMemory(record.memory)),
+        ...toWire(MEMORY, raw ? record.memory : maskMemory(record.memory)),
       };
     case "record": {
       const { text, value } = record.record;
-      const { type: value_type, ...info } = toWireRecordInfo(record.record);
+      const { type: value_type, ...info } = toWire(RECORD_INFO, record.record);
       return {
         type: record.type,
         ...info,
@@ -41,10 +42,10 @@ export function toExportLine(record: ExportedRecord, raw: boolean): object {
       };
     }
     case "route": {
-      const route = toWireRoute(record.route);
+      const route = toWire(SESSION_ROUTE, record.route);
       return { type: record.type, ...route, fields: json(route.fields as JsonValue) };
     }
     case "token":
-      return { type: record.type, ...toWireToken(record.token) };
+      return { type: record.type, ...toWire(ACCESS_TOKEN, record.token) };
   }
 }

@@ -245,7 +245,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Recaps and traces, composed of the primitives, and their text.
   recap: { folders: ["model", "search", "compaction", "engine", "api"], packages: [] },
   // Their wire types, for clients: without code of the readers.
-  "recap/wire": { folders: ["api", "recap"], packages: [] },
+  "recap/wire": { folders: ["model", "api", "recap"], packages: [] },
   // A session handed to another agent: its files are written, read back and registered here.
   "transfer/resume": {
     folders: names(

@@ -7,14 +7,15 @@
 
 import { maskMemory } from "../../api/mask.ts";
 import { ABOUT_RECALLED, MEMORY_WORDS, QUERY_HELP } from "../../api/memory-words.ts";
-import { toWireMemory, type WireMemory } from "../../api/note.ts";
-import { toWireSearchResult, type WireSearchResult } from "../../api/search.ts";
+import { toWire, type WireOf } from "../../api/shape.ts";
 import { parseTime } from "../../api/text/time-input.ts";
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { SearchInput } from "../../engine/search.ts";
+import { SEARCH_RESULT } from "../../model/answers/context.ts";
 import { checkFields, checkMethods, checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_HITS, MAX_WINDOW } from "../../model/limits.ts";
+import { MEMORY } from "../../model/note.ts";
 import { type InputSchema, inputSchema } from "./input-schema.ts";
 
 export interface MemoryTool<Input, Output> {
@@ -57,11 +58,11 @@ export interface RememberToolInput {
 export type MemoryTools = {
   readonly search_sessions: MemoryTool<
     SearchSessionsToolInput,
-    Pick<WireSearchResult, "hits" | "notes"> & Recalled
+    Pick<WireOf<typeof SEARCH_RESULT>, "hits" | "notes"> & Recalled
   >;
   readonly search_memory: MemoryTool<
     SearchMemoryToolInput,
-    { readonly memories: readonly WireMemory[] } & Recalled
+    { readonly memories: readonly WireOf<typeof MEMORY>[] } & Recalled
   >;
   readonly remember: MemoryTool<RememberToolInput, { readonly remembered: string }>;
 };
@@ -108,7 +109,7 @@ export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {
           ...(input.until === undefined ? {} : { until: parseTime(input.until, "until", "until") }),
           ...(input.limit === undefined ? {} : { limit: input.limit }),
         });
-        const { hits, notes } = toWireSearchResult(result);
+        const { hits, notes } = toWire(SEARCH_RESULT, result);
         return { about: ABOUT_RECALLED, hits, notes };
       },
     },
@@ -117,7 +118,10 @@ export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {
       inputSchema: inputSchema<SearchMemoryToolInput>({ query: QUERY, limit: LIMIT }, ["query"]),
       execute: async ({ query, limit }) => {
         const memories = await session.searchMemory(query, limit === undefined ? {} : { limit });
-        return { about: ABOUT_RECALLED, memories: memories.map(maskMemory).map(toWireMemory) };
+        return {
+          about: ABOUT_RECALLED,
+          memories: memories.map(maskMemory).map((each) => toWire(MEMORY, each)),
+        };
       },
     },
     remember: {

@@ -2,7 +2,7 @@
 
 import type { Usage } from "../../model/entry.ts";
 import { RecentMap } from "../../model/recent-map.ts";
-import { combineUsage } from "../../model/usage.ts";
+import { combineUsage, totalTokens } from "../../model/usage.ts";
 
 /** The lines of an answer are close together. */
 const KEPT_ANSWERS = 64;
@@ -17,6 +17,6 @@ export class AnswerUsage {
     this.#told.set(answer, usage);
     if (told === undefined) return usage;
     const more = combineUsage(usage, told, (now, before) => Math.max(0, now - before));
-    return Object.values(more).some((count) => count > 0) ? more : null;
+    return totalTokens(more) > 0 ? more : null;
   }
 }

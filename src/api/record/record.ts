@@ -1,19 +1,9 @@
 /** Records on the wire. Values travel beside the JSON: see `record-frame.ts`. */
 
-import type { RecordInfo, RecordType } from "../../model/record.ts";
-import { fromWireTime, toWireTime } from "../wire.ts";
+import type { RECORD_INFO, RecordType } from "../../model/record.ts";
+import type { WireOf } from "../shape.ts";
 
-export interface WireRecordInfo {
-  readonly namespace: string;
-  readonly key: string;
-  readonly version: string;
-  readonly type: RecordType;
-  readonly size: number;
-  readonly indexed: boolean;
-  readonly expires_at: string | null;
-  readonly created_at: string;
-  readonly updated_at: string;
-}
+export type WireRecordInfo = WireOf<typeof RECORD_INFO>;
 
 export interface WireRecordHit extends WireRecordInfo {
   readonly text: string;
@@ -56,32 +46,4 @@ export interface WireRecordWrites {
     readonly delete?: WireRecordCondition;
     readonly check?: WireRecordCondition;
   }[];
-}
-
-export function toWireRecordInfo(info: RecordInfo): WireRecordInfo {
-  return {
-    namespace: info.namespace,
-    key: info.key,
-    version: info.version,
-    type: info.type,
-    size: info.size,
-    indexed: info.indexed,
-    expires_at: info.expiresAt === null ? null : toWireTime(info.expiresAt),
-    created_at: toWireTime(info.createdAt),
-    updated_at: toWireTime(info.updatedAt),
-  };
-}
-
-export function fromWireRecordInfo(info: WireRecordInfo): RecordInfo {
-  return {
-    namespace: info.namespace,
-    key: info.key,
-    version: info.version,
-    type: info.type,
-    size: info.size,
-    indexed: info.indexed,
-    expiresAt: info.expires_at === null ? null : fromWireTime(info.expires_at),
-    createdAt: fromWireTime(info.created_at),
-    updatedAt: fromWireTime(info.updated_at),
-  };
 }

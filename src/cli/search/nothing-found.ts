@@ -4,27 +4,16 @@ import { survey } from "../../archive/ingest.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import type { SearchInput } from "../../engine/search.ts";
 import { thisMachine } from "../../ingest/identity/this-machine.ts";
+import { filtersOf } from "../../model/session-filters.ts";
 import { type Context, isServer } from "../context.ts";
 import { counted } from "../print.ts";
 import { commandLine, quote } from "../program.ts";
 
 /** Options that exclude sessions or messages, by their command-line names. */
-const FILTERS = {
-  agent: "--agent",
-  owner: "--owner",
-  participant: "--participant",
-  project: "--project",
-  repo: "--repo",
-  workstation: "--workstation",
-  gitBranch: "--git-branch",
-  model: "--model",
-  session: "--session",
-  excludeSession: "--exclude",
-  role: "--role",
-  tool: "--tool",
-  since: "--since",
-  until: "--until",
-} as const satisfies Partial<Record<keyof SearchInput, string>>;
+const FILTERS: ReadonlyMap<keyof SearchInput, string> = new Map([
+  ...filtersOf("search").map(([name, { flag = name }]) => [name, `--${flag}`] as const),
+  ...(["role", "tool", "since", "until"] as const).map((name) => [name, `--${name}`] as const),
+]);
 
 const FILTER_WORD =
   /(?:^|\s)-?(?:agent|project|repo|workstation|git|model|role|tool|since|until):(?:"[^"]*"|\S+)/gi;
@@ -60,17 +49,15 @@ export async function explainNothing(
         : "It occurs in edited messages or on another branch";
     lines.push(`${what}: ${again("--branches")}`);
   }
-  const filters = (Object.keys(FILTERS) as (keyof typeof FILTERS)[]).filter(
-    (name) => input[name] !== undefined,
-  );
+  const filters = [...FILTERS.keys()].filter((name) => input[name] !== undefined);
   const words = query.match(FILTER_WORD)?.map((word) => word.trim()) ?? [];
   const bare = query.replace(FILTER_WORD, " ").trim();
   if (filters.length + words.length > 0 && bare !== "") {
     const open = Object.fromEntries(
-      Object.entries(input).filter(([name]) => !Object.hasOwn(FILTERS, name)),
+      Object.entries(input).filter(([name]) => !FILTERS.has(name as keyof SearchInput)),
     );
     if ((await firstOf(bare, open)) !== undefined) {
-      const names = [...filters.map((name) => FILTERS[name]), ...words].join(", ");
+      const names = [...filters.map((name) => FILTERS.get(name)), ...words].join(", ");
       lines.push(`A filter leaves it out: there are hits without ${names}.`);
     }
   }

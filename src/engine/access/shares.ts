@@ -4,22 +4,17 @@
  */
 
 import { type AccessToken, SHARE_SCOPE } from "../../model/access-token.ts";
+import type { SHARE } from "../../model/answers/store.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { DEFAULT_SHARE_DAYS, MAX_PAGE, MAX_SHARE_DAYS } from "../../model/limits.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import { sessionNotFound, tokenNotFound } from "../../store/store-errors.ts";
 import { checkInput, checkKey, checkTime, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { findValidToken } from "./authenticate.ts";
 import { formatToken, hashSecret, newSecret } from "./token-text.ts";
 
-export interface Share {
-  readonly id: string;
-  readonly sessionId: string;
-  /** The actor that created the share; null if the host did. */
-  readonly sharedBy: string | null;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-}
+export interface Share extends FieldsOf<typeof SHARE> {}
 
 export interface CreateShareInput {
   /** Expiry: at most 365 days. Default: 7 days. */

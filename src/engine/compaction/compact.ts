@@ -8,12 +8,14 @@
 
 import type { CompactionPlan, NoPlan } from "../../compaction/plan.ts";
 import { mechanicalSummarizer } from "../../compaction/render/render.ts";
+import type { COMPACTION_RESULT } from "../../model/answers/context.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkName } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import { checkInput } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
@@ -30,19 +32,7 @@ import { type CompactionKey, compactionKey, figuresOf, findRepeated } from "./re
 import { storeCompaction } from "./store-compaction.ts";
 import { type SummaryTask, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
-export interface CompactionResult {
-  /** The added entry; null if there was too little to compact (`preset` only). */
-  readonly entry: Entry | null;
-  /** The text of the summary; null where `entry` is. */
-  readonly summary: string | null;
-  /** Entries that the new summary covers beyond the previous one. */
-  readonly removed: number;
-  readonly firstKeptEntryId: string | null;
-  readonly tokensBefore: number;
-  readonly tokensAfter: number;
-  /** Entries erased since, by the session's retention. */
-  readonly erased: number;
-}
+export interface CompactionResult extends FieldsOf<typeof COMPACTION_RESULT> {}
 
 /** Estimated tokens of a summary before it is written. */
 const EXPECTED_SUMMARY_TOKENS = 1_500;

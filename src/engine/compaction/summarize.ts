@@ -5,12 +5,14 @@
  * the log, so that each can be listed, opened and checked against its source.
  */
 
+import type { SUMMARY } from "../../model/answers/context.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import { entryNotFound, sessionNotFound } from "../../store/store-errors.ts";
 import { checkInput, checkKey } from "../check.ts";
 import { readContextAs } from "../context/read-context.ts";
@@ -20,25 +22,7 @@ import { type CompactInput, checkCompaction } from "./compact-options.ts";
 import { draftSummary, type SummaryData } from "./hierarchy.ts";
 import { writeSummary } from "./write-summary.ts";
 
-export interface Summary {
-  readonly id: string;
-  /** The first and last covered entry. */
-  readonly from: string;
-  readonly through: string;
-  readonly text: string;
-  /** The model that wrote it; null for a mechanical summary. */
-  readonly model: string | null;
-  readonly tokens: number;
-  /** The summary that replaced it, or that it continues. */
-  readonly parent: string | null;
-  /** `compaction` if the context begins with it, else `summary`. */
-  readonly kind: "summary" | "compaction";
-  /** 1: of messages; 2 or more: of summaries. */
-  readonly level: number;
-  /** A covered entry was edited or regenerated since. */
-  readonly stale: boolean;
-  readonly createdAt: number;
-}
+export interface Summary extends FieldsOf<typeof SUMMARY> {}
 
 export type SummarizeOptions = Pick<
   CompactInput,

@@ -2,19 +2,15 @@
 
 import { contextPressure, type Pressure } from "../../context/pressure.ts";
 import { fromEntry, sumTokens } from "../../context/sized.ts";
-import type { Usage } from "../../model/entry.ts";
+import type { CONTEXT_USAGE } from "../../model/answers/context.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
 import { summaryTokens } from "../compaction/compaction-ground.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type ContextEntries, findCompaction, idsOf, readContext } from "./read-context.ts";
 import { readStanding } from "./standing.ts";
 
-export interface ContextUsage extends Pressure {
-  /** The sum of all reports, of all branches and calls: for billing, not for pressure. */
-  readonly billed: Usage;
-  /** The newest compaction on the path. */
-  readonly compaction: string | null;
-}
+export interface ContextUsage extends FieldsOf<typeof CONTEXT_USAGE> {}
 
 /** The context size at the leaf. */
 export async function readPressure(

@@ -6,7 +6,7 @@
  */
 
 import type { Usage } from "../../model/entry.ts";
-import { combineUsage } from "../../model/usage.ts";
+import { combineUsage, totalTokens } from "../../model/usage.ts";
 
 /** Parts of an answer are close together. */
 const KEPT_ANSWERS = 64;
@@ -38,7 +38,7 @@ export class AnswerUsage {
       answer,
       combineUsage(ahead, told, (a, b) => a + b),
     );
-    return Object.values(usage).some((count) => count > 0) ? usage : null;
+    return totalTokens(usage) > 0 ? usage : null;
   }
 
   #set(answer: string, ahead: Usage): void {

@@ -4,7 +4,7 @@ import type { ImportedEntry } from "../../ingest/source.ts";
 import { lengthOfBlocks } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { MAX_TITLE_BYTES } from "../../model/limits.ts";
-import { combineUsage } from "../../model/usage.ts";
+import { combineUsage, totalTokens } from "../../model/usage.ts";
 import type { AnswerUsage } from "./answer-usage.ts";
 import { toText } from "./import-draft.ts";
 
@@ -31,7 +31,7 @@ export function usageBeyond(
 ): Usage | null {
   if (read === null || stored === null) return answer === undefined ? read : null;
   const more = combineUsage(read, stored, (a, b) => Math.max(0, a - b));
-  return answer === undefined && Object.values(more).some((count) => count > 0) ? more : null;
+  return answer === undefined && totalTokens(more) > 0 ? more : null;
 }
 
 /** Approximate bytes in memory. */

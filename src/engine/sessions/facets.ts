@@ -7,17 +7,14 @@
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
+import type { FiltersOf } from "../../model/session-filters.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type SearchInput, searchSessions } from "../search.ts";
 import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
 
 export interface FacetsInput
-  extends Pick<
-      ListSessionsInput,
-      | ("agent" | "owner" | "participant" | "project" | "repo")
-      | ("workstation" | "model" | "source" | "since" | "until")
-    >,
+  extends Pick<ListSessionsInput, FiltersOf<"facets"> | "since" | "until">,
     Pick<SearchInput, "asYouType" | "machineMade" | "branches" | "signal"> {
   /** Counts the hits of a search. Default: a list. */
   readonly query?: string;

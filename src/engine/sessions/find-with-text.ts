@@ -1,15 +1,13 @@
 /** Every session that may have a text, over as many reads as it takes. */
 
+import type { FiltersOf } from "../../model/session-filters.ts";
 import type { TextPlace } from "../../search/request.ts";
 import type { TextRun } from "../../search/text/text-run.ts";
 import { checkPeriod } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type SearchInput, toScope } from "../search.ts";
 
-export type TextScope = Pick<
-  SearchInput,
-  "agent" | "owner" | "project" | "repo" | "workstation" | "excludeSession" | "since" | "until"
->;
+export type TextScope = Pick<SearchInput, FiltersOf<"trace"> | "since" | "until">;
 
 export async function findSessionsWithText(
   { store, tenant }: EngineContext,

@@ -6,6 +6,7 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { PriceTable } from "../../model/prices.ts";
 import { isSubAgent, type Session } from "../../model/session.ts";
+import type { FiltersOf } from "../../model/session-filters.ts";
 import { combineUsage, totalTokens } from "../../model/usage.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
@@ -54,10 +55,7 @@ export interface Stats {
 }
 
 export interface StatsInput
-  extends Pick<
-    ListSessionsInput,
-    "agent" | "project" | "projectId" | "repo" | "workstation" | "since" | "until"
-  > {
+  extends Pick<ListSessionsInput, FiltersOf<"stats"> | "since" | "until"> {
   /** One session alone, without its sub-agents: its id, or its short id. */
   readonly session?: string;
   /** Default: the store's. */

@@ -1,14 +1,10 @@
 /** The problems found by a verification. */
 
+import type { VERIFY_REPORT } from "../../model/answers/store.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import { damageText, isDamage } from "../../store/damage/damage-errors.ts";
 
-export interface Problem {
-  /** `(all)` for the whole store. */
-  readonly tenant: string;
-  readonly sessionId: string | null;
-  readonly entryId: string | null;
-  readonly problem: string;
-}
+export type Problem = FieldsOf<typeof VERIFY_REPORT>["problems"][number];
 
 /** The limit of listed problems; further ones are counted. */
 const MAX_PROBLEMS = 1_000;

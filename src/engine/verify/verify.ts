@@ -6,10 +6,12 @@
  * state at the start. An unreadable item is one more problem, never the end of the verification.
  */
 
+import type { VERIFY_REPORT } from "../../model/answers/store.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import type { Store } from "../../store/store.ts";
 import { checkInput } from "../check.ts";
-import { type Problem, Problems } from "./problems.ts";
+import { Problems } from "./problems.ts";
 import type { Counted, TenantRun } from "./tenant-run.ts";
 import { verifyCounts } from "./verify-counts.ts";
 import { FeedErasures } from "./verify-erased.ts";
@@ -25,21 +27,7 @@ export interface VerifyOptions {
   readonly onProgress?: (progress: { readonly tenant: string; readonly checked: number }) => void;
 }
 
-export interface VerifyReport {
-  readonly ok: boolean;
-  readonly tenants: number;
-  readonly sessions: number;
-  readonly entries: number;
-  readonly changes: number;
-  /** Findings of the database's own file check, as `checkIntegrity` gives them. */
-  readonly damage: readonly string[];
-  /** The first thousand. */
-  readonly problems: readonly Problem[];
-  /** The number of problems, unlisted ones included. */
-  readonly problemCount: number;
-  /** The verified feed heads by tenant: keep them to detect a later truncation. */
-  readonly heads: Readonly<Record<string, string>>;
-}
+export interface VerifyReport extends FieldsOf<typeof VERIFY_REPORT> {}
 
 export async function verifyStore(store: Store, options: VerifyOptions): Promise<VerifyReport> {
   checkInput(options, "options", INPUTS.verify);

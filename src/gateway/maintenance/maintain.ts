@@ -6,17 +6,18 @@
  */
 
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import type { MAINTENANCE_REPORT } from "../../model/answers/gateway.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import { readSessionKey, resetTypeOf } from "../../routing/resets/reset-type.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";
 import { findSession } from "../routes/start-session.ts";
 import {
   type MaintainedSession,
-  type MaintenancePlan,
   type PlannedDeletion,
   planMaintenance,
 } from "./plan-maintenance.ts";
@@ -30,13 +31,7 @@ export interface MaintainOptions {
   readonly now?: () => number;
 }
 
-export interface MaintenanceReport extends MaintenancePlan {
-  readonly mode: GatewayConfig["session"]["maintenance"]["mode"];
-  /** Whether `deletions` were carried out. */
-  readonly applied: boolean;
-  /** Sessions kept because they were written to meanwhile. */
-  readonly skipped: readonly string[];
-}
+export interface MaintenanceReport extends FieldsOf<typeof MAINTENANCE_REPORT> {}
 
 /** A turn may take minutes from the user's message to the first word of the answer. */
 const RUNNING_MS = 10 * 60_000;

@@ -5,6 +5,8 @@
  * configuration does not name, and the current session of a group or a thread.
  */
 
+import type { MAINTENANCE_REPORT, PLANNED_DELETION } from "../../model/answers/gateway.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import type { MaintenanceConfig } from "../config/gateway-config.ts";
 
 export interface MaintainedSession {
@@ -20,25 +22,10 @@ export interface MaintainedSession {
   readonly running: boolean;
 }
 
-export interface PlannedDeletion {
-  readonly sessionId: string;
-  readonly key: string | null;
-  readonly reason: "age" | "count" | "disk";
-  readonly lastInteractionAt: number;
-  readonly contentBytes: number;
-}
+export interface PlannedDeletion extends FieldsOf<typeof PLANNED_DELETION> {}
 
-export interface MaintenancePlan {
-  readonly deletions: readonly PlannedDeletion[];
-  /** Spared sessions, by reason. */
-  readonly spared: { readonly running: number; readonly shared: number; readonly ingested: number };
-  readonly sessions: number;
-  readonly contentBytes: number;
-  /** Content bytes after the deletions. */
-  readonly contentBytesAfter: number;
-  /** The budget is still exceeded, and no other session may be deleted. */
-  readonly overBudget: boolean;
-}
+export interface MaintenancePlan
+  extends Omit<FieldsOf<typeof MAINTENANCE_REPORT>, "mode" | "applied" | "skipped"> {}
 
 /** Default share of the budget to shrink to. */
 const HIGH_WATER = 0.8;

@@ -3,35 +3,17 @@
 import { type ContextWindow, contextWindow } from "../../context/context-window.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
-import type { StaleReason } from "../../routing/resets/reset-decision.ts";
+import type { SESSION_STATUS } from "../../model/answers/gateway.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import { readAutoState } from "../compaction/session-state.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import { explainPolicy, resetAhead } from "../resets/route-reset.ts";
 import { modelOf, routeOf } from "../routes/route-of.ts";
 
-export interface SessionStatus {
-  readonly sessionId: string;
-  /** The key that leads to it, or last did; null: none ever did. */
-  readonly key: string | null;
-  /** Whether the key leads to it now. */
-  readonly current: boolean;
-  readonly agent: string;
-  readonly messageCount: number;
-  readonly startedAt: number;
-  readonly lastInteractionAt: number;
-  /** Tokens of the next turn's context, and whether they are an estimate. */
-  readonly contextTokens: number;
-  readonly estimated: boolean;
-  readonly model: string | null;
+export interface SessionStatus
+  extends Omit<FieldsOf<typeof SESSION_STATUS>, "windowTokens" | "windowSource"> {
   readonly window: ContextWindow;
-  readonly compactionCount: number;
-  /** The time of the last memory flush. */
-  readonly memoryFlushAt: number | null;
-  /** The next automatic reset if no message comes; null: none. */
-  readonly nextReset: { readonly at: number; readonly reason: StaleReason } | null;
-  /** The rule behind it. */
-  readonly resetRule: string;
 }
 
 /** `session_not_found` if there is no such session. */

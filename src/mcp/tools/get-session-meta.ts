@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { toWireContextUsage, type WireContextUsage } from "../../api/context.ts";
 import { maskSession, maskText } from "../../api/mask.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { toWireSession, type WireSession } from "../../api/session.ts";
-import { toWireTenantStatus, type WireTenantStatus } from "../../api/status.ts";
+import { toWire, type WireOf } from "../../api/shape.ts";
 import { formatAgo } from "../../api/text/age.ts";
 import { quoteConversation } from "../../context/quote.ts";
+import { CONTEXT_USAGE } from "../../model/answers/context.ts";
+import { TENANT_STATUS } from "../../model/answers/store.ts";
 import { DEFAULT_MCP_HIT_TOKENS } from "../../model/limits.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { toLine } from "../views/line.ts";
@@ -16,7 +17,7 @@ import { defineTool, type Tool } from "./tool.ts";
 const tokens = z.number();
 const limit = z.number().nullable();
 
-const USAGE: z.ZodType<WireContextUsage> = z.object({
+const USAGE: z.ZodType<WireOf<typeof CONTEXT_USAGE>> = z.object({
   context_tokens: tokens,
   estimated_tokens: tokens,
   estimated: z.boolean(),
@@ -30,7 +31,7 @@ const USAGE: z.ZodType<WireContextUsage> = z.object({
   }),
 });
 
-const STORE: z.ZodType<WireTenantStatus> = z.object({
+const STORE: z.ZodType<WireOf<typeof TENANT_STATUS>> = z.object({
   tenant: z.string(),
   sessions: z.number(),
   entries: z.number(),
@@ -100,7 +101,7 @@ export const getSessionMeta: Tool = defineTool({
     const about = ABOUT_RECALLED;
     if (session_id === undefined) {
       const status = await tenant.tenantStatus();
-      const store = status === undefined ? null : toWireTenantStatus(status);
+      const store = status === undefined ? null : toWire(TENANT_STATUS, status);
       const none = { session: null, usage: null, cost_microusd: null, standing: null };
       return { about, ...none, store, truncated: null };
     }
@@ -109,7 +110,7 @@ export const getSessionMeta: Tool = defineTool({
     return {
       about,
       session: toWireSession(maskSession(meta)),
-      usage: toWireContextUsage(await session.usage()),
+      usage: toWire(CONTEXT_USAGE, await session.usage()),
       cost_microusd: (await tenant.stats({ session: meta.id })).total.costMicroUsd,
       standing: standing === undefined ? null : await readStanding(standing, meta.id),
       store: null,
@@ -153,7 +154,12 @@ function showSession(session: WireSession, now: number): string[] {
   return facts.flatMap(([name, value]) => (value === null ? [] : [`${name}: ${maskText(value)}`]));
 }
 
-function showUsage({ context_tokens, estimated, compaction, billed }: WireContextUsage): string[] {
+function showUsage({
+  context_tokens,
+  estimated,
+  compaction,
+  billed,
+}: WireOf<typeof CONTEXT_USAGE>): string[] {
   const { input_tokens, output_tokens, cache_creation_tokens, cache_read_tokens } = billed;
   return [
     `context: ${context_tokens} tokens${estimated ? " (estimated)" : ""}, ${compaction === null ? "never compacted" : "compacted"}`,

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
-import type { WireFact } from "../../api/note.ts";
+import type { WireOf } from "../../api/shape.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { RECALL_SCOPES } from "../../engine/context/recall.ts";
 import type { Entry } from "../../model/entry.ts";
 import { DEFAULT_MCP_LIST_TOKENS, DEFAULT_MCP_MESSAGE_BYTES } from "../../model/limits.ts";
+import type { FACT } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
 import { foundSession } from "../../recap/found-session.ts";
 import { fitListing } from "../fit-listing.ts";
@@ -64,7 +65,7 @@ export const recall: Tool = defineTool({
   run: async ({ tenant }, { session_id, query, k, scope }) => {
     const session = await tenant.getSession(session_id);
     const messages: RecalledMessage[] = [];
-    const facts: WireFact[] = [];
+    const facts: WireOf<typeof FACT>[] = [];
     for await (const item of session.recall(query, { k, scope })) {
       if (item.type === "fact") facts.push(toFactView(item.fact));
       else {

@@ -2,13 +2,14 @@
 
 import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
-import { toWireHit, type WireHit, type WireWindowItem } from "../../api/search.ts";
+import { toWire, type WireOf } from "../../api/shape.ts";
 import type { SearchResult } from "../../engine/search.ts";
+import { SEARCH_HIT, type WINDOW_ITEM } from "../../model/answers/context.ts";
 import { HIT_BRANCHES } from "../../model/inputs/choices.ts";
 import type { SearchHit } from "../../search/request.ts";
 
-export type HitView = Omit<WireHit, "window" | "parts"> & {
-  readonly window: readonly Omit<WireWindowItem, "matches">[];
+export type HitView = Omit<WireOf<typeof SEARCH_HIT>, "window" | "parts"> & {
+  readonly window: readonly Omit<WireOf<typeof WINDOW_ITEM>, "matches">[];
   /** True for hits of the newest session, if the caller's own is unknown. */
   readonly newest: boolean;
 };
@@ -53,7 +54,7 @@ export function toHitViews(result: SearchResult, newest?: string): readonly HitV
 }
 
 export function toHitView(found: SearchHit, newest?: string): HitView {
-  const { parts: _, window, meta, ...hit } = toWireHit(found);
+  const { parts: _, window, meta, ...hit } = toWire(SEARCH_HIT, found);
   return {
     ...hit,
     newest: hit.session_id === newest,

@@ -1,5 +1,6 @@
 /** Inputs of search, context, compaction, memories and facts. */
 
+import { type Each, eachFilter } from "../session-filters.ts";
 import {
   BRANCH_SCOPES,
   KEEP_WORDS,
@@ -13,37 +14,32 @@ import {
   SUMMARY_STRATEGIES,
 } from "./choices.ts";
 
+const SEARCH = {
+  role: "text|texts",
+  tool: "text|texts",
+  since: "time",
+  until: "time",
+  beforeSequence: "count",
+  match: QUERY_MATCHES as typeof QUERY_MATCHES,
+  branches: BRANCH_SCOPES as typeof BRANCH_SCOPES,
+  machineMade: "flag",
+  asYouType: "flag",
+  limit: "positive",
+  perSession: "positive",
+  contextBefore: "count",
+  contextAfter: "count",
+  ranking: { one: RANKINGS as typeof RANKINGS, or: "object" },
+  explain: "flag",
+  deadlineMs: "count",
+  signal: "signal",
+} as const;
+
 export const CONTEXT_INPUTS = {
-  searchSessions: {
-    agent: "text|texts",
-    owner: "text|texts",
-    participant: "text|texts",
-    project: "text|texts",
-    repo: "text|texts",
-    workstation: "text|texts",
-    gitBranch: "text|texts",
-    model: "text|texts",
-    source: "text|texts",
-    session: "text|texts",
-    excludeSession: "text|texts",
-    role: "text|texts",
-    tool: "text|texts",
-    since: "time",
-    until: "time",
-    beforeSequence: "count",
-    match: QUERY_MATCHES as typeof QUERY_MATCHES,
-    branches: BRANCH_SCOPES as typeof BRANCH_SCOPES,
-    machineMade: "flag",
-    asYouType: "flag",
-    limit: "positive",
-    perSession: "positive",
-    contextBefore: "count",
-    contextAfter: "count",
-    ranking: { one: RANKINGS as typeof RANKINGS, or: "object" },
-    explain: "flag",
-    deadlineMs: "count",
-    signal: "signal",
-  },
+  searchSessions: { ...eachFilter("search", () => "text|texts"), ...SEARCH } as Each<
+    "search",
+    "text|texts"
+  > &
+    typeof SEARCH,
   searchMemory: { limit: "positive", agent: "text" },
   searchFacts: { limit: "positive", minConfidence: "share" },
   "session.searchMemory": { limit: "positive" },

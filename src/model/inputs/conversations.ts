@@ -6,6 +6,7 @@ import {
   SETTABLE_FIELDS,
   type SettableField,
 } from "../session-fields.ts";
+import { type Each, eachFilter } from "../session-filters.ts";
 import { DURABILITIES, LANGUAGES, TELEMETRIES, TOOL_INDEXINGS } from "./choices.ts";
 
 /** The fields of a session that callers set, and those of its creation. */
@@ -57,6 +58,17 @@ const ENGINE = {
   source: { methods: ["now", "random"] },
 } as const;
 
+const LIST = {
+  since: "time",
+  until: "time",
+  machineMade: "flag",
+  metadata: "object",
+  costs: "flag",
+  limit: "positive",
+  cursor: "text",
+} as const;
+const STATS = { since: "time", until: "time", session: "text", prices: "object" } as const;
+
 export const CONVERSATION_INPUTS = {
   open: { ...STORE, ...ENGINE, telemetry: TELEMETRIES } as typeof STORE &
     typeof ENGINE & { readonly telemetry: typeof TELEMETRIES },
@@ -95,38 +107,9 @@ export const CONVERSATION_INPUTS = {
     firstMessageAt: "time|null",
     lastMessageAt: "time|null",
   },
-  listSessions: {
-    agent: "text",
-    owner: "text",
-    participant: "text",
-    projectId: "text",
-    project: "text",
-    workstation: "text",
-    repo: "text",
-    model: "text",
-    source: "text",
-    parentSessionId: "text",
-    since: "time",
-    until: "time",
-    title: "text",
-    machineMade: "flag",
-    keyPrefix: "text",
-    metadata: "object",
-    costs: "flag",
-    limit: "positive",
-    cursor: "text",
-  },
-  stats: {
-    agent: "text",
-    project: "text",
-    projectId: "text",
-    repo: "text",
-    workstation: "text",
-    since: "time",
-    until: "time",
-    session: "text",
-    prices: "object",
-  },
+  listSessions: { ...eachFilter("list", () => "text"), ...LIST } as Each<"list", "text"> &
+    typeof LIST,
+  stats: { ...eachFilter("stats", () => "text"), ...STATS } as Each<"stats", "text"> & typeof STATS,
   "stats.prices": { asOf: "name!", models: "object!" },
   deleteSession: { cascade: "flag" },
 

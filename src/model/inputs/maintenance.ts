@@ -1,7 +1,36 @@
 /** Inputs of the feed, access, routes, imports and maintenance. */
 
 import { ACCESS_SCOPES } from "../access.ts";
+import { type Each, eachFilter } from "../session-filters.ts";
 import { BRANCH_SCOPES, LATE_ENTRIES } from "./choices.ts";
+
+const RECAP = {
+  session: "text",
+  since: "time",
+  until: "time",
+  limit: "positive",
+  subAgents: "flag",
+} as const;
+const TRACE = {
+  file: "text",
+  command: "text",
+  error: "text",
+  since: "time",
+  until: "time",
+  limit: "positive",
+} as const;
+const RELATED = { session: "text", question: "text", limit: "positive" } as const;
+const FACETS = {
+  query: "text",
+  since: "time",
+  until: "time",
+  role: "text",
+  asYouType: "flag",
+  machineMade: "flag",
+  branches: BRANCH_SCOPES as typeof BRANCH_SCOPES,
+  signal: "signal",
+} as const;
+const REVIEW = { since: "time", until: "time", cursor: "text", limit: "positive" } as const;
 
 export const MAINTENANCE_INPUTS = {
   subscribe: { session: "text", after: "text", signal: "signal" },
@@ -84,73 +113,21 @@ export const MAINTENANCE_INPUTS = {
     signal: "signal",
   },
   "followEmbeddings.retry": { attempts: "positive", firstMs: "ms", maxMs: "ms" },
-  recapSessions: {
-    agent: "text",
-    owner: "text",
-    project: "text",
-    repo: "text",
-    workstation: "text",
-    source: "text",
-    title: "text",
-    session: "text",
-    since: "time",
-    until: "time",
-    limit: "positive",
-    subAgents: "flag",
-  },
-  traceWork: {
-    agent: "text|texts",
-    owner: "text|texts",
-    project: "text|texts",
-    repo: "text|texts",
-    workstation: "text|texts",
-    excludeSession: "text|texts",
-    file: "text",
-    command: "text",
-    error: "text",
-    since: "time",
-    until: "time",
-    limit: "positive",
-  },
-  relatedSessions: {
-    agent: "text|texts",
-    owner: "text|texts",
-    project: "text|texts",
-    repo: "text|texts",
-    workstation: "text|texts",
-    session: "text",
-    question: "text",
-    limit: "positive",
-  },
-  facets: {
-    query: "text",
-    agent: "text",
-    owner: "text",
-    participant: "text",
-    project: "text",
-    repo: "text",
-    workstation: "text",
-    model: "text",
-    source: "text",
-    since: "time",
-    until: "time",
-    role: "text",
-    asYouType: "flag",
-    machineMade: "flag",
-    branches: BRANCH_SCOPES as typeof BRANCH_SCOPES,
-    signal: "signal",
-  },
-  reviewSessions: {
-    agent: "text",
-    owner: "text",
-    project: "text",
-    repo: "text",
-    workstation: "text",
-    source: "text",
-    since: "time",
-    until: "time",
-    cursor: "text",
-    limit: "positive",
-  },
+  recapSessions: { ...eachFilter("recap", () => "text"), ...RECAP } as Each<"recap", "text"> &
+    typeof RECAP,
+  traceWork: { ...eachFilter("trace", () => "text|texts"), ...TRACE } as Each<
+    "trace",
+    "text|texts"
+  > &
+    typeof TRACE,
+  relatedSessions: { ...eachFilter("related", () => "text|texts"), ...RELATED } as Each<
+    "related",
+    "text|texts"
+  > &
+    typeof RELATED,
+  facets: { ...eachFilter("facets", () => "text"), ...FACETS } as Each<"facets", "text"> &
+    typeof FACETS,
+  reviewSessions: { ...eachFilter("review", () => "text"), ...REVIEW } as Each<"review", "text"> &
+    typeof REVIEW,
   createShare: { expires: "time" },
 } as const;

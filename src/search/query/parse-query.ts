@@ -17,8 +17,9 @@
 
 import { ROLES, type Role } from "../../model/entry.ts";
 import type { QUERY_MATCHES } from "../../model/inputs/choices.ts";
+import { filtersOf } from "../../model/session-filters.ts";
 import { type Item, lexQuery } from "./lex-query.ts";
-import type { Leaf, ParsedQuery, QueryFilters } from "./query.ts";
+import type { Leaf, ParsedQuery, QueryFilterName, QueryFilters } from "./query.ts";
 import { resolveDate } from "./resolve-date.ts";
 
 export interface ParseOptions {
@@ -81,15 +82,10 @@ interface Group {
 type FilterLists = { -readonly [K in keyof QueryFilters]: QueryFilters[K] };
 
 /** Text filters by key. */
-const TEXT_FILTERS: Readonly<
-  Record<string, "agent" | "project" | "repo" | "workstation" | "gitBranch" | "model" | "tool">
-> = {
-  agent: "agent",
-  project: "project",
-  repo: "repo",
-  workstation: "workstation",
-  git: "gitBranch",
-  model: "model",
+const TEXT_FILTERS: Readonly<Record<string, QueryFilterName | "tool">> = {
+  ...Object.fromEntries(
+    filtersOf("search").flatMap(([name, { word }]) => (word === undefined ? [] : [[word, name]])),
+  ),
   tool: "tool",
 };
 

@@ -1,6 +1,11 @@
 /** A parsed query, and its terms and conditions. */
 
 import type { Role } from "../../model/entry.ts";
+import type {
+  FilterFields,
+  SESSION_FILTERS,
+  SessionFilterName,
+} from "../../model/session-filters.ts";
 import type { MessageField } from "../index/layout.ts";
 
 export type Leaf =
@@ -8,14 +13,15 @@ export type Leaf =
   | { readonly kind: "phrase"; readonly text: string }
   | { readonly kind: "prefix"; readonly text: string };
 
+/** The filters of sessions that have a word. */
+export type QueryFilterName = {
+  [Name in SessionFilterName]: (typeof SESSION_FILTERS)[Name] extends { word: string }
+    ? Name
+    : never;
+}[SessionFilterName];
+
 /** Several values of one filter are alternatives; filters are joined by AND. */
-export interface QueryFilters {
-  readonly agent?: readonly string[];
-  readonly project?: readonly string[];
-  readonly repo?: readonly string[];
-  readonly workstation?: readonly string[];
-  readonly gitBranch?: readonly string[];
-  readonly model?: readonly string[];
+export interface QueryFilters extends FilterFields<QueryFilterName, readonly string[]> {
   readonly role?: readonly Role[];
   readonly tool?: readonly string[];
   /** First and last millisecond, both inclusive. */

@@ -6,10 +6,11 @@
  * no gap and no repeat.
  */
 
-import { toWireChange } from "../../api/change.ts";
-import { toWireEntry } from "../../api/entry.ts";
+import { toWire } from "../../api/shape.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import type { Change } from "../../model/change.ts";
+import { CHANGE } from "../../model/change.ts";
+import { ENTRY } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 
 export interface EventStreamOptions {
@@ -97,7 +98,7 @@ async function follow(
       await ready();
       if (signal.aborted) return;
       const data = {
-        ...toWireChange(change),
+        ...toWire(CHANGE, change),
         ...(options.includeEntries ? { entry: await entryOf(tenant, change) } : {}),
       };
       send(`id: ${change.cursor}\nevent: ${change.kind}\ndata: ${JSON.stringify(data)}\n\n`);
@@ -115,7 +116,7 @@ async function follow(
 async function entryOf(tenant: TenantEngine, change: Change): Promise<object | null> {
   if (change.entryId === null || !ENTRY_KINDS.has(change.kind)) return null;
   try {
-    return toWireEntry(await tenant.getEntry(change.entryId));
+    return toWire(ENTRY, await tenant.getEntry(change.entryId));
   } catch (error) {
     if (BackscrollError.is(error, "entry_not_found")) return null;
     throw error;

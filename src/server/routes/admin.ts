@@ -1,24 +1,26 @@
 /** Administration: status, maintenance, quotas. Acts on a whole store need an operator. */
 
 import { z } from "zod";
-import { toWireMaintenance } from "../../api/gateway.ts";
-import { toWireSweep, toWireVerification } from "../../api/maintenance.ts";
+import { toWire } from "../../api/shape.ts";
 import { toWireStats } from "../../api/stats.ts";
-import { toWireIndexReport, toWireStatus, toWireTenantStatus } from "../../api/status.ts";
+import { toWireStatus } from "../../api/status.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { INDEX_TASKS } from "../../engine/maintain-index.ts";
 import { maintainSessions } from "../../gateway/maintenance/maintain.ts";
+import { MAINTENANCE_REPORT } from "../../model/answers/gateway.ts";
+import { INDEX_STATUS, SWEEP, TENANT_STATUS, VERIFY_REPORT } from "../../model/answers/store.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { count, key, path, period } from "../schemas/common.ts";
-import { maintenance } from "../schemas/gateway.ts";
 import {
   indexReport,
-  stats,
+  maintenance,
   storeStatus,
   sweep,
   tenantStatus,
   verification,
-} from "../schemas/store.ts";
+} from "../schemas/answers.ts";
+import { count, filters, key } from "../schemas/common.ts";
+import { inputOf } from "../schemas/input.ts";
+import { stats } from "../schemas/store.ts";
 
 const limit = count.nullable().optional();
 
@@ -31,12 +33,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: "Totals of sessions, messages, tokens and cost.",
     scope: "read",
     query: z.strictObject({
-      agent: key.optional(),
-      project: path.optional(),
-      project_id: key.optional(),
-      workstation: key.optional(),
-      repo: key.optional(),
-      ...period,
+      ...inputOf("stats", "query", filters("stats")),
       session: key.optional().meta({ description: "One session alone, without its sub-agents." }),
     }),
     answer: { status: 200, description: "By agent, project, model and day.", schema: stats },
@@ -56,7 +53,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     },
     handle: async ({ tenant }) => {
       const status = await tenant.tenantStatus();
-      return { status: status === undefined ? null : toWireTenantStatus(status) };
+      return { status: status === undefined ? null : toWire(TENANT_STATUS, status) };
     },
   }),
   defineRoute({
@@ -71,7 +68,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       description: "The index's lag, segments and sizes.",
       schema: indexReport,
     },
-    handle: async ({ tenant }) => toWireIndexReport(await tenant.indexStatus()),
+    handle: async ({ tenant }) => toWire(INDEX_STATUS, await tenant.indexStatus()),
   }),
   defineRoute({
     method: "post",
@@ -88,7 +85,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
       schema: indexReport,
     },
     handle: async ({ tenant }, { body }) =>
-      toWireIndexReport(await tenant.maintainIndex(body.task)),
+      toWire(INDEX_STATUS, await tenant.maintainIndex(body.task)),
   }),
   defineRoute({
     method: "post",
@@ -99,7 +96,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     scope: "admin",
     act: "sweep",
     answer: { status: 200, description: "Counts of the sweep.", schema: sweep },
-    handle: async ({ tenant }) => toWireSweep(await tenant.sweep()),
+    handle: async ({ tenant }) => toWire(SWEEP, await tenant.sweep()),
   }),
   defineRoute({
     method: "post",
@@ -115,7 +112,10 @@ export const ADMIN_ROUTES: readonly Route[] = [
     handle: async ({ tenant, gateway }, { body }) => {
       // A dry run is a read, and leaves no row.
       if (!body.dry_run) await tenant.noteAct("maintain_sessions");
-      return toWireMaintenance(await maintainSessions(tenant, gateway, fromWireFields(body)));
+      return toWire(
+        MAINTENANCE_REPORT,
+        await maintainSessions(tenant, gateway, fromWireFields(body)),
+      );
     },
   }),
   defineRoute({
@@ -152,7 +152,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     query: z.strictObject({ head: key.optional() }),
     answer: { status: 200, description: "The problems found.", schema: verification },
     handle: async ({ engine }, { query }) =>
-      toWireVerification(await engine.verify(fromWireFields(query))),
+      toWire(VERIFY_REPORT, await engine.verify(fromWireFields(query))),
   }),
   defineRoute({
     method: "post",
@@ -179,6 +179,6 @@ export const ADMIN_ROUTES: readonly Route[] = [
     operator: true,
     act: "sweep_store",
     answer: { status: 200, description: "Counts of the sweep.", schema: sweep },
-    handle: async ({ engine }) => toWireSweep(await engine.sweepAll()),
+    handle: async ({ engine }) => toWire(SWEEP, await engine.sweepAll()),
   }),
 ];

@@ -1,12 +1,13 @@
 /** The change feed: by page, or live. */
 
 import { z } from "zod";
-import { toWireChange } from "../../api/change.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
+import { CHANGE } from "../../model/change.ts";
 import { eventStream } from "../live/event-stream.ts";
 import { type Caller, defineRoute, type Route } from "../route.ts";
+import { changePage } from "../schemas/answers.ts";
 import { flagQuery, limitQuery, sessionParams } from "../schemas/common.ts";
-import { changePage } from "../schemas/store.ts";
 
 const EVENTS = "text/event-stream";
 
@@ -66,7 +67,11 @@ async function changes(
   const ofSession = session === undefined ? {} : { session };
   if (!(request.headers.get("accept") ?? "").includes(EVENTS)) {
     const list = await tenant.listChanges({ ...fromWireFields(page), ...ofSession });
-    return { changes: list.changes.map(toWireChange), next: list.next, end: list.end };
+    return {
+      changes: toWire([CHANGE], list.changes),
+      next: list.next,
+      end: list.end,
+    };
   }
   const after = request.headers.get("last-event-id") || page.after;
   // An unusable cursor is refused with a status, before the events begin.

@@ -1,23 +1,24 @@
 /** Entries of a session's tree: read, add, edit, label, pin; and its branches. */
 
 import { z } from "zod";
-import { toWireEntry } from "../../api/entry.ts";
-import { toWireBranch } from "../../api/page/branch.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
+import { BRANCH } from "../../model/answers/context.ts";
+import { ENTRY } from "../../model/entry.ts";
 import type { ContentInput } from "../../transcript/normalize.ts";
 import { actorField } from "../actor.ts";
 import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
+import { branches, entry, entryPage } from "../schemas/answers.ts";
 import {
-  countQuery,
   entryParams,
-  flagQuery,
   jsonObject,
   jsonValue,
   key,
   limitQuery,
   sessionParams,
 } from "../schemas/common.ts";
-import { branches, content, entry, entryPage, messageInput } from "../schemas/entry.ts";
+import { content, messageInput } from "../schemas/entry.ts";
+import { inputOf } from "../schemas/input.ts";
 import { readMessage } from "./messages.ts";
 
 const done = { status: 204, description: "No content." } as const;
@@ -31,19 +32,12 @@ export const ENTRY_ROUTES: readonly Route[] = [
     summary: "A page of a path, or of the whole tree.",
     scope: "read",
     params: sessionParams,
-    query: z.strictObject({
-      tree: flagQuery.optional(),
-      leaf: key.optional(),
-      after: key.optional(),
-      offset: countQuery.optional(),
-      limit: limitQuery.optional(),
-      preview: flagQuery.optional(),
-    }),
+    query: z.strictObject(inputOf("listEntries", "query", { limit: limitQuery.optional() })),
     answer: { status: 200, description: "Entries in order.", schema: entryPage },
     handle: async ({ tenant }, { params, query }) => {
       const handle = tenant.session(params.session_id);
       const page = await handle.listEntries(fromWireFields(query));
-      return { entries: page.entries.map(toWireEntry), next: page.next ?? null };
+      return { entries: toWire([ENTRY], page.entries), next: page.next ?? null };
     },
   }),
   defineRoute({
@@ -69,11 +63,11 @@ export const ENTRY_ROUTES: readonly Route[] = [
     handle: async ({ tenant }, { params, body }) => {
       const handle = tenant.session(params.session_id);
       if (body.kind === "custom") {
-        return toWireEntry(await handle.appendCustom(body.type, body.data));
+        return toWire(ENTRY, await handle.appendCustom(body.type, body.data));
       }
       const { kind: _, content, ...rest } = body;
       const added = { ...fromWireFields(rest), content: content as ContentInput };
-      return toWireEntry(await handle.appendCustomMessage(added));
+      return toWire(ENTRY, await handle.appendCustomMessage(added));
     },
   }),
   defineRoute({
@@ -85,7 +79,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     scope: "read",
     params: z.strictObject({ entry_id: key }),
     answer: { status: 200, description: "The entry.", schema: entry },
-    handle: async ({ tenant }, { params }) => toWireEntry(await tenant.getEntry(params.entry_id)),
+    handle: async ({ tenant }, { params }) => toWire(ENTRY, await tenant.getEntry(params.entry_id)),
   }),
   defineRoute({
     method: "get",
@@ -98,7 +92,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "The entry.", schema: entry },
     handle: async ({ tenant }, { params }) => {
       const handle = tenant.session(params.session_id);
-      return toWireEntry(await handle.getEntry(params.entry_id));
+      return toWire(ENTRY, await handle.getEntry(params.entry_id));
     },
   }),
   defineRoute({
@@ -127,7 +121,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
         ...caller.expected,
         ...caller.idempotency,
       });
-      return toWireEntry(edited);
+      return toWire(ENTRY, edited);
     },
   }),
   defineRoute({
@@ -147,7 +141,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
       const handle = caller.tenant.session(params.session_id);
       const message = readMessage(caller, body.message, "message");
       const options = { ...caller.expected, ...caller.idempotency };
-      return toWireEntry(await handle.regenerate(params.entry_id, message, options));
+      return toWire(ENTRY, await handle.regenerate(params.entry_id, message, options));
     },
   }),
   defineRoute({
@@ -221,7 +215,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     handle: async ({ tenant }, { params }) => {
       const handle = tenant.session(params.session_id);
       const found = await handle.branches();
-      return { branches: found.map(toWireBranch) };
+      return { branches: toWire([BRANCH], found) };
     },
   }),
   defineRoute({

@@ -1,14 +1,16 @@
 /** Entries of several kinds: appended together, found by external id, replaced. */
 
 import { z } from "zod";
-import { toWireEntry } from "../../api/entry.ts";
 import { fromWireEntryInput } from "../../api/entry-input.ts";
+import { toWire } from "../../api/shape.ts";
 import type { EntryInput } from "../../engine/writing/entry-input.ts";
+import { ENTRY } from "../../model/entry.ts";
 import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
 import { actorField } from "../actor.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
+import { entries, entry } from "../schemas/answers.ts";
 import { entryParams, key, sessionParams } from "../schemas/common.ts";
-import { entries, entry, entryInput } from "../schemas/entry.ts";
+import { entryInput } from "../schemas/entry.ts";
 
 export const ENTRY_BATCH_ROUTES: readonly Route[] = [
   defineRoute({
@@ -41,7 +43,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
         ...caller.expected,
         ...caller.idempotency,
       });
-      return { entries: appended.map(toWireEntry) };
+      return { entries: toWire([ENTRY], appended) };
     },
   }),
   defineRoute({
@@ -56,7 +58,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "Its newest version.", schema: entry },
     handle: async ({ tenant }, { params, query }) => {
       const handle = tenant.session(params.session_id);
-      return toWireEntry(await handle.getByExternalId(query.external_id));
+      return toWire(ENTRY, await handle.getByExternalId(query.external_id));
     },
   }),
   defineRoute({
@@ -84,7 +86,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
         replacement: readEntries(caller, body.replacement, "replacement"),
         ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
       });
-      return { entries: added.map(toWireEntry) };
+      return { entries: toWire([ENTRY], added) };
     },
   }),
   defineRoute({
@@ -98,7 +100,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "Its tombstone.", schema: entry },
     handle: async ({ tenant }, { params }) => {
       const handle = tenant.session(params.session_id);
-      return toWireEntry(await handle.removeEntry(params.entry_id));
+      return toWire(ENTRY, await handle.removeEntry(params.entry_id));
     },
   }),
 ];

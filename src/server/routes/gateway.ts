@@ -1,13 +1,8 @@
 /** A gateway's conversations: inbound messages, and session keys. */
 
 import { z } from "zod";
-import {
-  toWireReply,
-  toWireRoute,
-  toWireRouteSession,
-  toWireSessionStatus,
-  toWireUnanswered,
-} from "../../api/gateway.ts";
+import { toWireReply, toWireSessionStatus, toWireUnanswered } from "../../api/gateway.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { RoutePatch } from "../../engine/routes/route-fields.ts";
 import { Gateway } from "../../gateway/gateway.ts";
@@ -16,23 +11,18 @@ import { INBOUND_KINDS } from "../../gateway/inbound-message.ts";
 import { sessionStatus } from "../../gateway/status/session-status.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_SESSION_KEY_BYTES } from "../../model/limits.ts";
+import { ROUTE_SESSION, SESSION_ROUTE } from "../../model/route.ts";
 import { actorOrError } from "../actor.ts";
 import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
-import {
-  count,
-  countQuery,
-  jsonObject,
-  key,
-  limitQuery,
-  sessionParams,
-} from "../schemas/common.ts";
 import {
   inbound,
   route,
   routeList,
   routeSessions,
   sessionStatus as status,
-} from "../schemas/gateway.ts";
+} from "../schemas/answers.ts";
+import { count, jsonObject, key, limitQuery, sessionParams } from "../schemas/common.ts";
+import { inputOf } from "../schemas/input.ts";
 import { newSession, readSession } from "./sessions.ts";
 
 const sessionKey = z.string().min(1).max(MAX_SESSION_KEY_BYTES);
@@ -109,7 +99,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       const { limit = 50 } = query;
       const routes = await tenant.routes.list({ ...fromWireFields(query), limit });
       const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
-      return { routes: routes.map(toWireRoute), next };
+      return { routes: toWire([SESSION_ROUTE], routes), next };
     },
   }),
   defineRoute({
@@ -121,7 +111,8 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     scope: "read",
     params,
     answer: { status: 200, description: "The route.", schema: route },
-    handle: async ({ tenant }, { params }) => toWireRoute(await tenant.routes.get(params.key)),
+    handle: async ({ tenant }, { params }) =>
+      toWire(SESSION_ROUTE, await tenant.routes.get(params.key)),
   }),
   defineRoute({
     method: "put",
@@ -153,7 +144,8 @@ export const GATEWAY_ROUTES: readonly Route[] = [
         });
       }
       const target = create === undefined ? {} : { create: readSession(access, create) };
-      return toWireRoute(
+      return toWire(
+        SESSION_ROUTE,
         await tenant.routes.put(params.key, { ...fromWireFields(rest), ...target }),
       );
     },
@@ -170,7 +162,10 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "The route as it is now.", schema: route },
     handle: async ({ tenant }, { params, body }) => {
       const { fields, ...options } = fromWireFields(body);
-      return toWireRoute(await tenant.routes.patch(params.key, fields as RoutePatch, options));
+      return toWire(
+        SESSION_ROUTE,
+        await tenant.routes.patch(params.key, fields as RoutePatch, options),
+      );
     },
   }),
   defineRoute({
@@ -192,11 +187,11 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     summary: "The sessions of a session key.",
     scope: "read",
     params,
-    query: z.strictObject({ before: countQuery.optional(), limit: limitQuery.optional() }),
+    query: z.strictObject(inputOf("routes.history", "query", { limit: limitQuery.optional() })),
     answer: { status: 200, description: "The newest first.", schema: routeSessions },
     handle: async ({ tenant }, { params, query }) => {
       const sessions = await tenant.routes.history(params.key, fromWireFields(query));
-      return { sessions: sessions.map(toWireRouteSession) };
+      return { sessions: toWire([ROUTE_SESSION], sessions) };
     },
   }),
   defineRoute({
@@ -210,7 +205,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "The newest first.", schema: routeSessions },
     handle: async ({ tenant }, { params }) => {
       const sessions = await tenant.routes.ofSession(params.session_id);
-      return { sessions: sessions.map(toWireRouteSession) };
+      return { sessions: toWire([ROUTE_SESSION], sessions) };
     },
   }),
   defineRoute({

@@ -7,8 +7,8 @@ import {
   toWireDescribed,
   type WireImportResult,
 } from "../../api/imported-session.ts";
-import { fromWireIngestedFile, toWireIngestedFile } from "../../api/ingested-file.ts";
 import { fromWireFigures, toWireSession } from "../../api/session.ts";
+import { fromWire, toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { Described } from "../../engine/import/describe-session.ts";
 import { hasMoreValues } from "../../ingest/json-scan.ts";
@@ -16,6 +16,7 @@ import { type Line, splitLines } from "../../ingest/lines.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import { requireAnyActor } from "../../model/access.ts";
+import { INGESTED_FILE } from "../../model/answers/store.ts";
 import type { Block } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_IMPORT_LINE_BYTES, MAX_REQUEST_VALUES } from "../../model/limits.ts";
@@ -88,7 +89,9 @@ export const INGEST_ROUTES: readonly Route[] = [
     body: z.strictObject({ workstation: key, paths: z.array(path).max(MAX_FILES) }),
     answer: { status: 200, description: "The known files.", schema: ingestedFiles },
     handle: async ({ tenant }, { body: { workstation, paths } }) => ({
-      files: (await tenant.findIngestedFiles(workstation, paths)).map(toWireIngestedFile),
+      files: (await tenant.findIngestedFiles(workstation, paths)).map((each) =>
+        toWire(INGESTED_FILE, each),
+      ),
     }),
   }),
   defineRoute({
@@ -102,7 +105,10 @@ export const INGEST_ROUTES: readonly Route[] = [
     body: z.strictObject({ workstation: key, files: z.array(ingestedFile).max(MAX_FILES) }),
     answer: { status: 204, description: "No content." },
     handle: ({ tenant }, { body: { workstation, files } }) =>
-      tenant.putIngestedFiles(workstation, files.map(fromWireIngestedFile)),
+      tenant.putIngestedFiles(
+        workstation,
+        files.map((each) => fromWire(INGESTED_FILE, each)),
+      ),
   }),
   ...ORIGINAL_ROUTES,
 ];

@@ -1,37 +1,20 @@
 /** Aggregates over sessions: facets and reviews; and resume commands. */
 
 import { z } from "zod";
-import { toWireReview } from "../../api/page/review.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { ROLES } from "../../model/entry.ts";
 import { BRANCH_SCOPES } from "../../model/inputs/choices.ts";
+import { REVIEW } from "../../model/review.ts";
 import { DEFAULT_REVIEWED, MAX_REVIEWED, reviewSessions } from "../../recap/review.ts";
 import { resumeCommand } from "../../transfer/resume-command.ts";
 import { defineRoute, type Route } from "../route.ts";
-import {
-  count,
-  countQuery,
-  flagQuery,
-  key,
-  path,
-  period,
-  sessionParams,
-} from "../schemas/common.ts";
-import { session } from "../schemas/session.ts";
+import { review } from "../schemas/answers.ts";
+import { count, countQuery, filters, sessionParams } from "../schemas/common.ts";
+import { inputOf } from "../schemas/input.ts";
 
 const text = z.string();
 const roles = z.enum(ROLES);
-const project = path.meta({ description: "Its id, or the end of its path." });
-
-const filter = {
-  agent: key.optional(),
-  owner: key.optional(),
-  project: project.optional(),
-  repo: key.optional(),
-  workstation: key.optional(),
-  source: key.optional(),
-  ...period,
-};
 
 const counted = (description: string) =>
   z.array(z.object({ value: text, count })).meta({ description });
@@ -61,33 +44,9 @@ const askedOf = {
   query: text
     .optional()
     .meta({ description: "Counts the hits of a search; if left out, the sessions of a list." }),
-  participant: key.optional(),
-  model: key.optional(),
   role: roles.optional().meta({ description: "Only with a query." }),
   branches: z.enum(BRANCH_SCOPES).optional().meta({ description: "Only with a query." }),
 };
-
-const review: z.ZodType = z
-  .object({
-    sessions: z.array(
-      z.object({
-        session,
-        messages: count,
-        unread: count.meta({ description: "Older messages that were not read." }),
-        calls: count,
-        failed: count,
-        retries: count.meta({ description: "Calls that repeat a failed call." }),
-        unfinished: z.enum(["request", "call"]).nullable().meta({
-          description: "The unfinished end of the session.",
-        }),
-        first_failure: count.nullable().meta({ description: "The index of its message." }),
-      }),
-    ),
-    tools: z.array(z.object({ tool: text, calls: count, failed: count })),
-    files: z.array(z.object({ path: text, times: count })),
-    next_cursor: text.nullable(),
-  })
-  .meta({ id: "Review" });
 
 export const INSIGHT_ROUTES: readonly Route[] = [
   defineRoute({
@@ -98,10 +57,7 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     summary: "Facets: the number of sessions for each value of a filter.",
     scope: "read",
     query: z.strictObject({
-      ...askedOf,
-      ...filter,
-      machine_made: flagQuery.optional(),
-      as_you_type: flagQuery.optional(),
+      ...inputOf("facets", "query", { ...filters("facets"), ...askedOf }),
     }),
     answer: countedFacets,
     handle: async ({ tenant, signal }, { query }) =>
@@ -115,10 +71,7 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     summary: "The same, for a query of any length.",
     scope: "read",
     body: z.strictObject({
-      ...askedOf,
-      ...filter,
-      machine_made: z.boolean().optional(),
-      as_you_type: z.boolean().optional(),
+      ...inputOf("facets", "body", { ...filters("facets"), ...askedOf }),
     }),
     answer: countedFacets,
     handle: async ({ tenant, signal }, { body }) =>
@@ -132,7 +85,7 @@ export const INSIGHT_ROUTES: readonly Route[] = [
     summary: "Sessions with failures, and their tools and files.",
     scope: "read",
     query: z.strictObject({
-      ...filter,
+      ...inputOf("reviewSessions", "query", filters("review")),
       limit: countQuery
         .refine((value) => value >= 1 && value <= MAX_REVIEWED, `must be 1 to ${MAX_REVIEWED}`)
         .optional()
@@ -145,7 +98,7 @@ export const INSIGHT_ROUTES: readonly Route[] = [
       schema: review,
     },
     handle: async ({ tenant }, { query }) =>
-      toWireReview(await reviewSessions(tenant, fromWireFields(query))),
+      toWire(REVIEW, await reviewSessions(tenant, fromWireFields(query))),
   }),
   defineRoute({
     method: "get",

@@ -1,15 +1,18 @@
 /** Messages: append, page, stream. */
 
 import { z } from "zod";
-import { toWireEntry } from "../../api/entry.ts";
 import { fromWireMessage } from "../../api/message-input.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { MessageInput } from "../../engine/message-input.ts";
+import { ENTRY } from "../../model/entry.ts";
 import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
 import { actorField } from "../actor.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
-import { countQuery, flagQuery, key, limitQuery, sessionParams } from "../schemas/common.ts";
-import { entries, messageInput, messagePage } from "../schemas/entry.ts";
+import { entries, messagePage } from "../schemas/answers.ts";
+import { key, limitQuery, sessionParams } from "../schemas/common.ts";
+import { messageInput } from "../schemas/entry.ts";
+import { inputOf } from "../schemas/input.ts";
 
 export const MESSAGE_ROUTES: readonly Route[] = [
   defineRoute({
@@ -20,18 +23,12 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     summary: "A page of messages along a path.",
     scope: "read",
     params: sessionParams,
-    query: z.strictObject({
-      offset: countQuery.optional(),
-      limit: limitQuery.optional(),
-      leaf: key.optional(),
-      around: key.optional(),
-      preview: flagQuery.optional(),
-    }),
+    query: z.strictObject(inputOf("listMessages", "query", { limit: limitQuery.optional() })),
     answer: { status: 200, description: "Messages in order.", schema: messagePage },
     handle: async ({ tenant }, { params, query }) => {
       const page = await tenant.listMessages(params.session_id, fromWireFields(query));
       const { offset, total } = page;
-      return { messages: page.messages.map(toWireEntry), offset, total };
+      return { messages: toWire([ENTRY], page.messages), offset, total };
     },
   }),
   defineRoute({
@@ -63,7 +60,7 @@ export const MESSAGE_ROUTES: readonly Route[] = [
         ...caller.expected,
         ...caller.idempotency,
       });
-      return { entries: appended.map(toWireEntry) };
+      return { entries: toWire([ENTRY], appended) };
     },
   }),
   defineRoute({
@@ -74,16 +71,12 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     summary: "The newest messages, in order.",
     scope: "read",
     params: sessionParams,
-    query: z.strictObject({
-      limit: limitQuery.optional(),
-      before: key.optional(),
-      include_summaries: flagQuery.optional(),
-    }),
+    query: z.strictObject(inputOf("history", "query", { limit: limitQuery.optional() })),
     answer: { status: 200, description: "Entries in order.", schema: entries },
     handle: async ({ tenant }, { params, query }) => {
       const handle = tenant.session(params.session_id);
       const found = await handle.history(fromWireFields(query));
-      return { entries: found.map(toWireEntry) };
+      return { entries: toWire([ENTRY], found) };
     },
   }),
 ];

@@ -1,21 +1,15 @@
 /** Memories and facts. */
 
 import { z } from "zod";
-import { toWireFact, toWireMemory } from "../../api/note.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { ExtractedPart } from "../../engine/facts/extract-facts-options.ts";
 import { actorFor } from "../../model/access.ts";
+import { FACT, MEMORY } from "../../model/note.ts";
 import { defineRoute, type Route } from "../route.ts";
-import {
-  countQuery,
-  flagQuery,
-  jsonObject,
-  key,
-  limitQuery,
-  sessionParams,
-  shareQuery,
-} from "../schemas/common.ts";
-import { extraction, fact, facts, memories, memory } from "../schemas/note.ts";
+import { extraction, fact, facts, memories, memory } from "../schemas/answers.ts";
+import { jsonObject, key, limitQuery, sessionParams } from "../schemas/common.ts";
+import { inputOf } from "../schemas/input.ts";
 import { asked, splitQuery } from "../schemas/search.ts";
 
 const named = z.strictObject({ agent: key, name: key });
@@ -47,7 +41,7 @@ export const NOTE_ROUTES: readonly Route[] = [
           ? {}
           : { after: { agent: after_agent, name: after_name } }),
       });
-      return { memories: list.map(toWireMemory) };
+      return { memories: toWire([MEMORY], list) };
     },
   }),
   defineRoute({
@@ -57,12 +51,12 @@ export const NOTE_ROUTES: readonly Route[] = [
     tag: "memories",
     summary: "Find memories, the best first.",
     scope: "read",
-    query: z.strictObject({ ...asked, agent: key.optional(), limit: countQuery.optional() }),
+    query: z.strictObject({ ...asked, ...inputOf("searchMemory", "query") }),
     answer: memoryList,
     handle: async ({ tenant }, input) => {
       const { query, options } = splitQuery(input.query);
       const list = await tenant.searchMemory(query, fromWireFields(options));
-      return { memories: list.map(toWireMemory) };
+      return { memories: toWire([MEMORY], list) };
     },
   }),
   defineRoute({
@@ -75,7 +69,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     params: named,
     answer: { status: 200, description: "The memory.", schema: memory },
     handle: async ({ tenant }, { params }) =>
-      toWireMemory(await tenant.getMemory(params.agent, params.name)),
+      toWire(MEMORY, await tenant.getMemory(params.agent, params.name)),
   }),
   defineRoute({
     method: "put",
@@ -89,7 +83,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "The memory.", schema: memory },
     handle: async ({ tenant, access }, { params, body }) => {
       actorFor(access, params.agent);
-      return toWireMemory(await tenant.putMemory({ ...params, ...fromWireFields(body) }));
+      return toWire(MEMORY, await tenant.putMemory({ ...params, ...fromWireFields(body) }));
     },
   }),
   defineRoute({
@@ -113,17 +107,13 @@ export const NOTE_ROUTES: readonly Route[] = [
     tag: "facts",
     summary: "List facts.",
     scope: "read",
-    query: z.strictObject({
-      session_id: key.optional(),
-      after: key.optional(),
-      limit: limitQuery.optional(),
-      superseded: flagQuery.optional(),
-      min_confidence: shareQuery.optional(),
-    }),
+    query: z.strictObject(inputOf("listFacts", "query", { limit: limitQuery.optional() })),
     answer: factList,
     handle: async ({ tenant }, { query }) => {
       if (query.session_id !== undefined) await tenant.getSessionMeta(query.session_id);
-      return { facts: (await tenant.listFacts(fromWireFields(query))).map(toWireFact) };
+      return {
+        facts: (await tenant.listFacts(fromWireFields(query))).map((each) => toWire(FACT, each)),
+      };
     },
   }),
   defineRoute({
@@ -133,16 +123,12 @@ export const NOTE_ROUTES: readonly Route[] = [
     tag: "facts",
     summary: "Find current facts, the best first.",
     scope: "read",
-    query: z.strictObject({
-      ...asked,
-      limit: countQuery.optional(),
-      min_confidence: shareQuery.optional(),
-    }),
+    query: z.strictObject({ ...asked, ...inputOf("searchFacts", "query") }),
     answer: factList,
     handle: async ({ tenant }, input) => {
       const { query, options } = splitQuery(input.query);
       const list = await tenant.searchFacts(query, fromWireFields(options));
-      return { facts: list.map(toWireFact) };
+      return { facts: toWire([FACT], list) };
     },
   }),
   defineRoute({
@@ -154,7 +140,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     scope: "read",
     params: byId,
     answer: { status: 200, description: "The fact.", schema: fact },
-    handle: async ({ tenant }, { params }) => toWireFact(await tenant.getFact(params.fact_id)),
+    handle: async ({ tenant }, { params }) => toWire(FACT, await tenant.getFact(params.fact_id)),
   }),
   defineRoute({
     method: "delete",
@@ -204,7 +190,7 @@ export const NOTE_ROUTES: readonly Route[] = [
     handle: async ({ tenant }, { params, body }) => {
       const handle = tenant.session(params.session_id);
       const added = await handle.addFacts(body.facts.map((value) => fromWireFields(value)));
-      return { facts: added.map(toWireFact) };
+      return { facts: toWire([FACT], added) };
     },
   }),
   defineRoute({
@@ -225,7 +211,7 @@ export const NOTE_ROUTES: readonly Route[] = [
         signal,
         onPart: (part) => parts.push(part),
       });
-      return { facts: added.map(toWireFact), parts };
+      return { facts: toWire([FACT], added), parts };
     },
   }),
 ];

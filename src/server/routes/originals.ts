@@ -1,14 +1,11 @@
 /** Original bytes of ingested files, for ingestion from another machine. */
 
 import { z } from "zod";
-import {
-  fromWireOriginalUpdate,
-  toBase64,
-  toWireOriginal,
-  type WireOriginalUpdate,
-} from "../../api/original.ts";
+import { fromWireOriginalUpdate, toBase64, type WireOriginalUpdate } from "../../api/original.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { ListOriginalsInput } from "../../engine/import/originals.ts";
+import { ORIGINAL } from "../../model/answers/store.ts";
 import { requireAllowed } from "../../policy.ts";
 import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
 import { count, key, path } from "../schemas/common.ts";
@@ -53,7 +50,7 @@ export const ORIGINAL_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "By workstation and path.", schema: originals },
     handle: async ({ tenant }, { body }) => ({
       originals: (await tenant.originals.list(fromWireFields(body) as ListOriginalsInput)).map(
-        toWireOriginal,
+        (each) => toWire(ORIGINAL, each),
       ),
     }),
   }),

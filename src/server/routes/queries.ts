@@ -1,32 +1,16 @@
 /** Reads with a body: long queries, and dry runs. */
 
 import { z } from "zod";
-import { toWirePlan } from "../../api/compaction-plan.ts";
-import { toWireFact, toWireMemory } from "../../api/note.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
+import { COMPACTION_PLAN } from "../../model/answers/context.ts";
+import { FACT, MEMORY } from "../../model/note.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { count, key, sessionParams } from "../schemas/common.ts";
+import { facts, memories, planAnswer } from "../schemas/answers.ts";
+import { sessionParams } from "../schemas/common.ts";
 import { compacting } from "../schemas/compaction.ts";
-import { facts, memories } from "../schemas/note.ts";
+import { inputOf } from "../schemas/input.ts";
 import { asked, splitQuery } from "../schemas/search.ts";
-
-const text = z.string();
-
-const plan = z
-  .object({
-    covered: z.array(text),
-    pinned: z.array(text),
-    from: text,
-    through: text,
-    through_sequence: count,
-    first_kept_entry_id: text.nullable(),
-    split_turn: z.boolean(),
-    cuts: z.array(z.looseObject({})).meta({ description: "Tool results shown shortened." }),
-    tokens_before: count,
-    tokens_after: count,
-    gain_tokens: z.number(),
-  })
-  .meta({ id: "CompactionPlan" });
 
 export const QUERY_ROUTES: readonly Route[] = [
   defineRoute({
@@ -36,12 +20,12 @@ export const QUERY_ROUTES: readonly Route[] = [
     tag: "memories",
     summary: "Find memories by a long text.",
     scope: "read",
-    body: z.strictObject({ ...asked, agent: key.optional(), limit: count.optional() }),
+    body: z.strictObject({ ...asked, ...inputOf("searchMemory", "body") }),
     answer: { status: 200, description: "Whole memories.", schema: memories },
     handle: async ({ tenant }, { body }) => {
       const { query, options } = splitQuery(body);
       const list = await tenant.searchMemory(query, fromWireFields(options));
-      return { memories: list.map(toWireMemory) };
+      return { memories: toWire([MEMORY], list) };
     },
   }),
   defineRoute({
@@ -51,16 +35,12 @@ export const QUERY_ROUTES: readonly Route[] = [
     tag: "facts",
     summary: "Find facts by a long text.",
     scope: "read",
-    body: z.strictObject({
-      ...asked,
-      limit: count.optional(),
-      min_confidence: z.number().min(0).max(1).optional(),
-    }),
+    body: z.strictObject({ ...asked, ...inputOf("searchFacts", "body") }),
     answer: { status: 200, description: "Facts.", schema: facts },
     handle: async ({ tenant }, { body }) => {
       const { query, options } = splitQuery(body);
       const list = await tenant.searchFacts(query, fromWireFields(options));
-      return { facts: list.map(toWireFact) };
+      return { facts: toWire([FACT], list) };
     },
   }),
   defineRoute({
@@ -75,12 +55,12 @@ export const QUERY_ROUTES: readonly Route[] = [
     answer: {
       status: 200,
       description: "Null if there is too little to compact.",
-      schema: z.object({ plan: plan.nullable() }).meta({ id: "CompactionPlanAnswer" }),
+      schema: planAnswer,
     },
     handle: async ({ tenant }, { params, body }) => {
       const handle = tenant.session(params.session_id);
       const planned = await handle.planCompaction(fromWireFields(body));
-      return { plan: planned === null ? null : toWirePlan(planned) };
+      return { plan: planned === null ? null : toWire(COMPACTION_PLAN, planned) };
     },
   }),
 ];

@@ -1,20 +1,20 @@
 /** Recaps of sessions, related ones, and traces of files, commands and errors. */
 
 import { z } from "zod";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import { MAX_FILTER_VALUES, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { RECAP, RELATED } from "../../model/answers/context.ts";
+import { MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
 import { DEFAULT_RECAP_SESSIONS, recapSessions } from "../../recap/recap.ts";
 import { DEFAULT_RELATED, relatedSessions } from "../../recap/related.ts";
 import { DEFAULT_TRACED_SESSIONS, traceWork } from "../../recap/trace.ts";
-import { toWireRecap } from "../../recap/wire/wire-recap.ts";
-import { toWireRelated } from "../../recap/wire/wire-related.ts";
 import { toWireTrace } from "../../recap/wire/wire-trace.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { count, countQuery, flagQuery, key, manyQuery, path, period } from "../schemas/common.ts";
-import { recap, related, trace } from "../schemas/recap.ts";
+import { recap, related, trace } from "../schemas/answers.ts";
+import { count, countQuery, filters, flagQuery, key } from "../schemas/common.ts";
+import { inputOf } from "../schemas/input.ts";
 
 const words = z.string().min(1).max(MAX_QUERY_BYTES).optional();
-const one = z.union([key, z.array(key).max(MAX_FILTER_VALUES)]).optional();
 const limit = (most: number, preset: number) => ({
   description: `Sessions, the newest first: at most ${most}, ${preset} if left out.`,
 });
@@ -34,24 +34,18 @@ export const RECAP_ROUTES: readonly Route[] = [
     tag: "search",
     summary: "A recap of a period, a project or a session.",
     scope: "read",
-    query: z.strictObject({
-      session: key.optional(),
-      agent: key.optional(),
-      owner: key.optional(),
-      project: path.optional().meta({ description: "Its id, or the end of its path." }),
-      repo: key.optional(),
-      workstation: key.optional(),
-      source: key.optional(),
-      title: key.optional(),
-      ...period,
-      limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_RECAP_SESSIONS)),
-      sub_agents: flagQuery
-        .optional()
-        .meta({ description: "Also sessions of sub-agents, separately." }),
-    }),
+    query: z.strictObject(
+      inputOf("recapSessions", "query", {
+        ...filters("recap"),
+        limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_RECAP_SESSIONS)),
+        sub_agents: flagQuery
+          .optional()
+          .meta({ description: "Also sessions of sub-agents, separately." }),
+      }),
+    ),
     answer: { status: 200, description: "Made without a model.", schema: recap },
     handle: async ({ tenant }, { query }) =>
-      toWireRecap(await recapSessions(tenant, fromWireFields(query))),
+      toWire(RECAP, await recapSessions(tenant, fromWireFields(query))),
   }),
   defineRoute({
     method: "get",
@@ -60,21 +54,18 @@ export const RECAP_ROUTES: readonly Route[] = [
     tag: "search",
     summary: "Sessions like a given one, and where the same question was asked before.",
     scope: "read",
-    query: z.strictObject({
-      session: key.optional().meta({ description: "Exactly one of session and question." }),
-      question: words,
-      agent: manyQuery.optional(),
-      owner: manyQuery.optional(),
-      project: manyQuery.optional(),
-      repo: manyQuery.optional(),
-      workstation: manyQuery.optional(),
-      limit: countQuery.optional().meta({
-        description: `Sessions, and questions: at most ${MAX_HITS} of each, ${DEFAULT_RELATED} if left out.`,
+    query: z.strictObject(
+      inputOf("relatedSessions", "query", {
+        session: key.optional().meta({ description: "Exactly one of session and question." }),
+        question: words,
+        limit: countQuery.optional().meta({
+          description: `Sessions, and questions: at most ${MAX_HITS} of each, ${DEFAULT_RELATED} if left out.`,
+        }),
       }),
-    }),
+    ),
     answer: { status: 200, description: "The most alike first.", schema: related },
     handle: async ({ tenant }, { query }) =>
-      toWireRelated(await relatedSessions(tenant, fromWireFields(query))),
+      toWire(RELATED, await relatedSessions(tenant, fromWireFields(query))),
   }),
   defineRoute({
     method: "get",
@@ -83,17 +74,12 @@ export const RECAP_ROUTES: readonly Route[] = [
     tag: "search",
     summary: "Which sessions touched a file, ran a command or met an error, and what cleared it.",
     scope: "read",
-    query: z.strictObject({
-      ...subject,
-      agent: manyQuery.optional(),
-      owner: manyQuery.optional(),
-      project: manyQuery.optional(),
-      repo: manyQuery.optional(),
-      workstation: manyQuery.optional(),
-      exclude_session: manyQuery.optional(),
-      ...period,
-      limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_TRACED_SESSIONS)),
-    }),
+    query: z.strictObject(
+      inputOf("traceWork", "query", {
+        ...subject,
+        limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_TRACED_SESSIONS)),
+      }),
+    ),
     answer: traced,
     handle: async ({ tenant }, { query }) =>
       toWireTrace(await traceWork(tenant, fromWireFields(query))),
@@ -105,17 +91,12 @@ export const RECAP_ROUTES: readonly Route[] = [
     tag: "search",
     summary: "The same for a long text.",
     scope: "read",
-    body: z.strictObject({
-      ...subject,
-      agent: one,
-      owner: one,
-      project: one,
-      repo: one,
-      workstation: one,
-      exclude_session: one,
-      ...period,
-      limit: count.optional().meta(limit(MAX_HITS, DEFAULT_TRACED_SESSIONS)),
-    }),
+    body: z.strictObject(
+      inputOf("traceWork", "body", {
+        ...subject,
+        limit: count.optional().meta(limit(MAX_HITS, DEFAULT_TRACED_SESSIONS)),
+      }),
+    ),
     answer: traced,
     handle: async ({ tenant }, { body }) =>
       toWireTrace(await traceWork(tenant, fromWireFields(body))),

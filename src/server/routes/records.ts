@@ -2,29 +2,22 @@
 
 import { z } from "zod";
 import { readBoundedJson } from "../../api/body/read-json.ts";
-import { toWireRecordInfo, type WireRecordWrites } from "../../api/record/record.ts";
+import type { WireRecordWrites } from "../../api/record/record.ts";
 import { cutValues, encodeFrame, splitFrame } from "../../api/record/record-frame.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
 import type { ListRecordsInput, RecordRecord } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE, MAX_RECORD_REQUEST_BYTES } from "../../model/limits.ts";
 import type { RecordInfo, RecordValue } from "../../model/record.ts";
+import { RECORD_INFO } from "../../model/record.ts";
 import { readBytes } from "../body.ts";
 import { check } from "../check.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
+import { record, recordHits, recordInfo, recordPage, written } from "../schemas/answers.ts";
 import { count, countQuery, jsonValue, limitQuery } from "../schemas/common.ts";
-import {
-  keeping,
-  namespace,
-  record,
-  recordHits,
-  recordInfo,
-  recordKey,
-  recordPage,
-  recordWrites,
-  written,
-} from "../schemas/record.ts";
+import { keeping, namespace, recordKey, recordWrites } from "../schemas/record.ts";
 
 const OCTETS = "application/octet-stream";
 const place = z.strictObject({ namespace, record_key: recordKey });
@@ -48,7 +41,10 @@ export const RECORD_ROUTES: readonly Route[] = [
     handle: async ({ tenant }, { params, query }) => {
       const input = { namespace: params.namespace, ...fromWireFields(query) };
       const { records, next } = await tenant.records.list(input as ListRecordsInput);
-      return { records: records.map(toWireRecordInfo), next_cursor: next ?? null };
+      return {
+        records: toWire([RECORD_INFO], records),
+        next_cursor: next ?? null,
+      };
     },
   }),
   defineRoute({
@@ -63,7 +59,7 @@ export const RECORD_ROUTES: readonly Route[] = [
     handle: async ({ tenant }, { params }) => {
       const found = await tenant.records.get(params.namespace, params.record_key);
       const value = found.type === "bytes" ? null : found.value;
-      return { ...toWireRecordInfo(found), text: found.text, value };
+      return { ...toWire(RECORD_INFO, found), text: found.text, value };
     },
   }),
   defineRoute({
@@ -149,7 +145,7 @@ export const RECORD_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "Records without their values.", schema: recordHits },
     handle: async ({ tenant }, { body: { query, ...options } }) => {
       const hits = await tenant.records.search(query, fromWireFields(options));
-      return { records: hits.map((hit) => ({ ...toWireRecordInfo(hit), text: hit.text })) };
+      return { records: hits.map((hit) => ({ ...toWire(RECORD_INFO, hit), text: hit.text })) };
     },
   }),
   defineRoute({
@@ -195,7 +191,7 @@ export const RECORD_ROUTES: readonly Route[] = [
     handle: async (caller) => {
       const operations = await readOperations(caller);
       const infos = await caller.tenant.records.write(operations);
-      return { records: infos.map((each) => each && toWireRecordInfo(each)) };
+      return { records: infos.map((each) => each && toWire(RECORD_INFO, each)) };
     },
   }),
 ];
@@ -209,7 +205,7 @@ async function putOne(
   const [stored] = await tenant.records.write([
     { put: { ...options, namespace: space, key, value } },
   ]);
-  return toWireRecordInfo(stored as RecordInfo);
+  return toWire(RECORD_INFO, stored as RecordInfo);
 }
 
 async function wholeBody({ request, allowance }: Caller): Promise<Uint8Array> {
@@ -270,7 +266,7 @@ function frameOf(
   next: string | null,
   left: readonly string[],
 ): Response {
-  const heads = records.map((each) => ({ ...toWireRecordInfo(each), text: each.text }));
+  const heads = records.map((each) => ({ ...toWire(RECORD_INFO, each), text: each.text }));
   const values = records.map(({ bytes }) => bytes ?? new Uint8Array());
   return octets(encodeFrame({ records: heads, next_cursor: next, left }, values), {
     "content-type": OCTETS,

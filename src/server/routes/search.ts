@@ -1,46 +1,31 @@
 /** Search, recall, context, compaction and summaries. */
 
 import { z } from "zod";
-import {
-  fromWirePrune,
-  toWireCompaction,
-  toWireContext,
-  toWireContextUsage,
-  toWireRecalled,
-  toWireSummary,
-} from "../../api/context.ts";
-import { toWireSearchResult } from "../../api/search.ts";
+import { fromWirePrune, toWireContext, toWireRecalled } from "../../api/context.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { PROVIDERS } from "../../context/render/render.ts";
 import { RECALL_SCOPES } from "../../engine/context/recall.ts";
-import { BRANCH_SCOPES, QUERY_MATCHES, RANKINGS } from "../../model/inputs/choices.ts";
+import {
+  COMPACTION_RESULT,
+  CONTEXT_USAGE,
+  SEARCH_RESULT,
+  SUMMARY,
+} from "../../model/answers/context.ts";
+import { RANKINGS } from "../../model/inputs/choices.ts";
 import {
   DEFAULT_CONTEXT_BUDGET,
-  MAX_FILTER_VALUES,
   MAX_SEARCH_DEADLINE_MS,
   MIN_CONTEXT_BUDGET,
 } from "../../model/limits.ts";
 import { defineRoute, type Route } from "../route.ts";
-import {
-  count,
-  countQuery,
-  flagQuery,
-  key,
-  manyQuery,
-  period,
-  sessionParams,
-} from "../schemas/common.ts";
+import { compaction, contextUsage, searchResult, summaries, summary } from "../schemas/answers.ts";
+import { count, countQuery, key, sessionParams } from "../schemas/common.ts";
 import { compacting, summarizing } from "../schemas/compaction.ts";
-import {
-  compaction,
-  context,
-  contextUsage,
-  recalled,
-  summaries,
-  summary,
-} from "../schemas/context.ts";
+import { context, recalled } from "../schemas/context.ts";
+import { inputOf } from "../schemas/input.ts";
 import { prune, ranking } from "../schemas/options.ts";
-import { asked, searchResult, splitQuery } from "../schemas/search.ts";
+import { asked, splitQuery } from "../schemas/search.ts";
 
 function deadline<Input>(ms: z.ZodType<number, Input>): z.ZodType<number | undefined> {
   return ms
@@ -51,36 +36,12 @@ function deadline<Input>(ms: z.ZodType<number, Input>): z.ZodType<number | undef
     .meta({ description: `500 if left out, ${MAX_SEARCH_DEADLINE_MS} at most.` });
 }
 
-const one = z.union([key, z.array(key).max(MAX_FILTER_VALUES)]).optional();
-
 const searchBody = z.strictObject({
   ...asked,
-  agent: one,
-  owner: one,
-  participant: one,
-  project: one,
-  repo: one,
-  workstation: one,
-  git_branch: one,
-  model: one,
-  source: one,
-  session: one,
-  exclude_session: one,
-  role: one,
-  tool: one,
-  ...period,
-  before_sequence: count.optional(),
-  match: z.enum(QUERY_MATCHES).optional(),
-  branches: z.enum(BRANCH_SCOPES).optional(),
-  machine_made: z.boolean().optional(),
-  as_you_type: z.boolean().optional(),
-  limit: count.optional(),
-  per_session: count.optional(),
-  context_before: count.optional(),
-  context_after: count.optional(),
-  ranking: ranking.optional(),
-  explain: z.boolean().optional(),
-  deadline_ms: deadline(count),
+  ...inputOf("searchSessions", "body", {
+    ranking: ranking.optional(),
+    deadline_ms: deadline(count),
+  }),
 });
 
 const found = { status: 200, description: "The best hits.", schema: searchResult } as const;
@@ -95,39 +56,17 @@ export const SEARCH_ROUTES: readonly Route[] = [
     scope: "read",
     query: z.strictObject({
       ...asked,
-      agent: manyQuery.optional(),
-      owner: manyQuery.optional(),
-      participant: manyQuery.optional(),
-      project: manyQuery.optional(),
-      repo: manyQuery.optional(),
-      workstation: manyQuery.optional(),
-      git_branch: manyQuery.optional(),
-      model: manyQuery.optional(),
-      source: manyQuery.optional(),
-      session: manyQuery.optional(),
-      exclude_session: manyQuery.optional(),
-      role: manyQuery.optional(),
-      tool: manyQuery.optional(),
-      ...period,
-      before_sequence: countQuery.optional(),
-      match: z.enum(QUERY_MATCHES).optional(),
-      branches: z.enum(BRANCH_SCOPES).optional(),
-      machine_made: flagQuery.optional(),
-      as_you_type: flagQuery.optional(),
-      limit: countQuery.optional(),
-      per_session: countQuery.optional(),
-      context_before: countQuery.optional(),
-      context_after: countQuery.optional(),
-      ranking: z.enum(RANKINGS).optional(),
-      explain: flagQuery.optional(),
-      deadline_ms: deadline(countQuery),
+      ...inputOf("searchSessions", "query", {
+        ranking: z.enum(RANKINGS).optional(),
+        deadline_ms: deadline(countQuery),
+      }),
     }),
     newestWins: true,
     answer: found,
     handle: async ({ tenant, signal }, input) => {
       const { query, options } = splitQuery(input.query);
       const result = await tenant.searchSessions(query, { ...fromWireFields(options), signal });
-      return toWireSearchResult(result);
+      return toWire(SEARCH_RESULT, result);
     },
   }),
   defineRoute({
@@ -143,7 +82,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     handle: async ({ tenant, signal }, { body }) => {
       const { query, options } = splitQuery(body);
       const result = await tenant.searchSessions(query, { ...fromWireFields(options), signal });
-      return toWireSearchResult(result);
+      return toWire(SEARCH_RESULT, result);
     },
   }),
   defineRoute({
@@ -234,7 +173,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
         ...idempotency,
         signal,
       });
-      return toWireCompaction(result);
+      return toWire(COMPACTION_RESULT, result);
     },
   }),
   defineRoute({
@@ -248,7 +187,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "At most 500, the newest.", schema: summaries },
     handle: async ({ tenant }, { params }) => {
       const handle = tenant.session(params.session_id);
-      return { summaries: (await handle.summaries()).map(toWireSummary) };
+      return { summaries: (await handle.summaries()).map((each) => toWire(SUMMARY, each)) };
     },
   }),
   defineRoute({
@@ -264,7 +203,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     handle: async ({ tenant, signal }, { params, body: { through, ...options } }) => {
       const handle = tenant.session(params.session_id);
       const written = await handle.summarize(through, { ...fromWireFields(options), signal });
-      return toWireSummary(written);
+      return toWire(SUMMARY, written);
     },
   }),
   defineRoute({
@@ -279,7 +218,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
     answer: { status: 200, description: "Tokens.", schema: contextUsage },
     handle: async ({ tenant }, { params, query }) => {
       const handle = tenant.session(params.session_id);
-      return toWireContextUsage(await handle.usage(query.leaf));
+      return toWire(CONTEXT_USAGE, await handle.usage(query.leaf));
     },
   }),
   defineRoute({

@@ -1,34 +1,35 @@
 /** Sessions: create, find, change, fork, delete. */
 
 import { z } from "zod";
-import { toWireTombstone } from "../../api/maintenance.ts";
 import { toWireSession, toWireSessionPage } from "../../api/session.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { Access } from "../../model/access.ts";
+import { TOMBSTONE } from "../../model/answers/store.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Origin } from "../../model/session.ts";
 import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
 import { defineRoute, type Route } from "../route.ts";
+import { derived, tombstone } from "../schemas/answers.ts";
 import {
+  filters,
   flagQuery,
   key,
   limitQuery,
   metadataQuery,
   path,
-  period,
   sessionParams,
   timeInput,
 } from "../schemas/common.ts";
+import { inputOf } from "../schemas/input.ts";
 import {
-  derived,
   keyedOriginInput,
   originInput,
   type SettableBody,
   session,
   sessionPage,
   settable,
-  tombstone,
 } from "../schemas/session.ts";
 
 const name = key;
@@ -66,22 +67,10 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "List sessions, the newest interaction first.",
     scope: "read",
     query: z.strictObject({
-      agent: name.optional(),
-      owner: name.optional(),
-      participant: name.optional(),
-      title: z.string().min(1).optional(),
-      project_id: name.optional(),
-      project: path.optional().meta({ description: "Its id, or the end of its path." }),
-      repo: name.optional().meta({ description: "Its remote, or the last parts of it." }),
-      workstation: name.optional(),
-      model: name.optional().meta({ description: "Sessions with a message of this model." }),
-      source: name.optional(),
-      parent_session_id: key.optional(),
-      ...period,
+      ...inputOf("listSessions", "query", filters("list")),
       machine_made: flagQuery.optional().meta({
         description: "Also machine-made sessions.",
       }),
-      key_prefix: path.optional().meta({ description: "The beginning of the origin's key." }),
       metadata: metadataQuery.optional(),
       costs: flagQuery.optional().meta({
         description: "Adds `cost_microusd` to each session, without its sub-agents.",
@@ -158,7 +147,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     query: z.strictObject({ cascade: flagQuery.optional() }),
     answer: { status: 200, description: "The tombstone.", schema: tombstone },
     handle: async ({ tenant }, { params, query }) =>
-      toWireTombstone(await tenant.deleteSession(params.session_id, fromWireFields(query))),
+      toWire(TOMBSTONE, await tenant.deleteSession(params.session_id, fromWireFields(query))),
   }),
   defineRoute({
     method: "get",
@@ -269,7 +258,7 @@ export const SESSION_ROUTES: readonly Route[] = [
         session_id === undefined
           ? await tenant.findTombstoneByOrigin(origin_key ?? "")
           : await tenant.findTombstone(session_id);
-      if (found !== undefined) return toWireTombstone(found);
+      if (found !== undefined) return toWire(TOMBSTONE, found);
       throw new BackscrollError("session_not_found", "no deleted session has this id or key");
     },
   }),

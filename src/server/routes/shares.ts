@@ -1,29 +1,22 @@
 /** Expiring public links to one session, with secrets masked. */
 
 import { z } from "zod";
-import { SHARE_PATH, toWireShare } from "../../api/page/share.ts";
+import { SHARE_PATH } from "../../api/page/share.ts";
+import { toWire } from "../../api/shape.ts";
+import { SHARE } from "../../model/answers/store.ts";
 import { DEFAULT_SHARE_DAYS, MAX_SHARE_DAYS } from "../../model/limits.ts";
 import { requireAllowed } from "../../policy.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { key, sessionParams, time, timeInput } from "../schemas/common.ts";
+import { share, shareList } from "../schemas/answers.ts";
+import { key, sessionParams, timeInput } from "../schemas/common.ts";
 import { expiry, findToken } from "./tokens.ts";
 
 const text = z.string();
 
-const share: z.ZodType = z
-  .object({
-    id: text,
-    session_id: text,
-    shared_by: text.nullable(),
-    created_at: time,
-    expires_at: time,
-  })
-  .meta({ id: "Share" });
-
 const shares = {
   status: 200,
   description: "Only links that are still valid.",
-  schema: z.object({ shares: z.array(share) }).meta({ id: "ShareList" }),
+  schema: shareList,
 } as const;
 
 export const SHARE_ROUTES: readonly Route[] = [
@@ -52,7 +45,7 @@ export const SHARE_ROUTES: readonly Route[] = [
       const made = await tenant.shares.create(params.session_id, expiry(wanted, own));
       const path = SHARE_PATH + made.token;
       const url = new URL(path, request.url).href;
-      return { token: made.token, path, url, share: toWireShare(made.share) };
+      return { token: made.token, path, url, share: toWire(SHARE, made.share) };
     },
   }),
   defineRoute({
@@ -66,7 +59,7 @@ export const SHARE_ROUTES: readonly Route[] = [
     answer: shares,
     handle: async ({ tenant }, { params }) => {
       const { id } = await tenant.getSessionMeta(params.session_id);
-      return { shares: (await tenant.shares.list(id)).map(toWireShare) };
+      return { shares: (await tenant.shares.list(id)).map((each) => toWire(SHARE, each)) };
     },
   }),
   defineRoute({
@@ -77,7 +70,9 @@ export const SHARE_ROUTES: readonly Route[] = [
     summary: "The links to all sessions.",
     scope: "read",
     answer: shares,
-    handle: async ({ tenant }) => ({ shares: (await tenant.shares.list()).map(toWireShare) }),
+    handle: async ({ tenant }) => ({
+      shares: (await tenant.shares.list()).map((each) => toWire(SHARE, each)),
+    }),
   }),
   defineRoute({
     method: "delete",

@@ -6,14 +6,16 @@
  */
 
 import { z } from "zod";
-import { toWireEntry } from "../../api/entry.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { MessageStream } from "../../engine/message-stream.ts";
 import type { BlockInput } from "../../model/block.ts";
+import { ENTRY } from "../../model/entry.ts";
 import { actorField } from "../actor.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
+import { entry } from "../schemas/answers.ts";
 import { count, entryParams, jsonObject, key, sessionParams } from "../schemas/common.ts";
-import { block, entry, role, usageInput } from "../schemas/entry.ts";
+import { block, role, usageInput } from "../schemas/entry.ts";
 
 const chunks = z
   .array(z.union([z.string(), block]))
@@ -102,7 +104,7 @@ export const STREAM_ROUTES: readonly Route[] = [
           ...caller.expected,
           ...caller.idempotency,
         });
-        return toWireEntry(committed);
+        return toWire(ENTRY, committed);
       }),
   }),
   defineRoute({
@@ -128,12 +130,12 @@ export const STREAM_ROUTES: readonly Route[] = [
       const { lease, reason } = body;
       if (lease !== undefined) {
         return withMessage(caller, params, { ...body, lease }, async (message) =>
-          toWireEntry(await message.abort(reason)),
+          toWire(ENTRY, await message.abort(reason)),
         );
       }
       const handle = caller.tenant.session(params.session_id);
       await handle.getEntry(params.entry_id);
-      return toWireEntry(await caller.tenant.abortMessage(params.entry_id, reason));
+      return toWire(ENTRY, await caller.tenant.abortMessage(params.entry_id, reason));
     },
   }),
 ];

@@ -1,31 +1,18 @@
 /** Access tokens of the tenant. A new token never exceeds the caller's own access. */
 
 import { z } from "zod";
-import { toWireToken } from "../../api/token.ts";
+import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { ACCESS_SCOPES, actorFor, requireAnyActor, requireOperator } from "../../model/access.ts";
-import { type AccessToken, SHARE_SCOPE } from "../../model/access-token.ts";
+import { ACCESS_TOKEN, type AccessToken } from "../../model/access-token.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { key, limitQuery, time, timeInput } from "../schemas/common.ts";
+import { token, tokenList } from "../schemas/answers.ts";
+import { key, limitQuery, timeInput } from "../schemas/common.ts";
+import { inputOf } from "../schemas/input.ts";
 
 const text = z.string();
 const MAX_PAGE = 500;
-
-const token: z.ZodType = z
-  .object({
-    id: text,
-    tenant: text,
-    scope: z.enum([...ACCESS_SCOPES, SHARE_SCOPE]),
-    actor: text.nullable(),
-    act_as: z.union([z.literal("any"), z.array(text)]),
-    operator: z.boolean(),
-    label: text.nullable(),
-    created_at: time,
-    expires_at: time.nullable(),
-    revoked_at: time.nullable(),
-  })
-  .meta({ id: "AccessToken" });
 
 export const TOKEN_ROUTES: readonly Route[] = [
   defineRoute({
@@ -35,14 +22,16 @@ export const TOKEN_ROUTES: readonly Route[] = [
     tag: "admin",
     summary: "The access tokens of the tenant.",
     scope: "admin",
-    query: z.strictObject({ after: key.optional(), limit: limitQuery.optional() }),
+    query: z.strictObject(inputOf("listTokens", "query", { limit: limitQuery.optional() })),
     answer: {
       status: 200,
       description: "The tokens without their secrets.",
-      schema: z.object({ tokens: z.array(token) }).meta({ id: "AccessTokenList" }),
+      schema: tokenList,
     },
     handle: async ({ tenant }, { query }) => ({
-      tokens: (await tenant.listTokens(fromWireFields(query))).map(toWireToken),
+      tokens: (await tenant.listTokens(fromWireFields(query))).map((each) =>
+        toWire(ACCESS_TOKEN, each),
+      ),
     }),
   }),
   defineRoute({
@@ -73,7 +62,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
       const own = access.tokenId === null ? undefined : await findToken(tenant, access.tokenId);
       const { expires, ...input } = fromWireFields(body);
       const made = await tenant.createToken({ ...input, ...expiry(expires, own) });
-      return { token: made.token, record: toWireToken(made.record) };
+      return { token: made.token, record: toWire(ACCESS_TOKEN, made.record) };
     },
   }),
   defineRoute({
@@ -88,7 +77,7 @@ export const TOKEN_ROUTES: readonly Route[] = [
     handle: async ({ tenant, access }, { params }) => {
       const found = await findToken(tenant, params.token_id);
       if (found?.operator) requireOperator(access);
-      return toWireToken(await tenant.revokeToken(params.token_id));
+      return toWire(ACCESS_TOKEN, await tenant.revokeToken(params.token_id));
     },
   }),
 ];

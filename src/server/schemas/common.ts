@@ -2,16 +2,24 @@
 
 import { z } from "zod";
 import { parseTime, TIME_FORMS } from "../../api/text/time-input.ts";
+import { toWireName, type WireName } from "../../api/wire.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
 import {
   DEFAULT_PAGE,
+  MAX_FILTER_VALUES,
   MAX_METADATA_BYTES,
   MAX_NAME_BYTES,
   MAX_PAGE,
   MAX_PATH_BYTES,
 } from "../../model/limits.ts";
 import type { MetadataFilter } from "../../model/session.ts";
+import {
+  type FilteredCall,
+  type FiltersOf,
+  filtersOf,
+  type SessionFilterRow,
+} from "../../model/session-filters.ts";
 
 /** A caller's id or name; the library checks its form. */
 export const key: z.ZodString = z.string().min(1).max(MAX_NAME_BYTES);
@@ -93,6 +101,35 @@ export const metadataQuery: z.ZodType<MetadataFilter, string> = z
     }
   })
   .meta({ description: 'Fields that the metadata has, as JSON: {"ticket":"A-1"}.' });
+
+/** One value, or several, of a filter in a body. */
+export const oneOrMore: z.ZodOptional<z.ZodType<string | string[], string | string[]>> = z
+  .union([key, z.array(key).max(MAX_FILTER_VALUES)])
+  .optional() as z.ZodOptional<z.ZodType<string | string[], string | string[]>>;
+
+/** The filters of a call by their wire names, for a request with one value of each. */
+export function filters<Call extends FilteredCall>(
+  call: Call,
+): FilterShape<Call, z.ZodOptional<z.ZodString>> {
+  const bounds = { path, text: z.string().min(1) };
+  return filterShape(call, ({ bound, about }) => {
+    const schema = bound === undefined ? key : bounds[bound];
+    return about === undefined ? schema.optional() : schema.optional().meta({ description: about });
+  });
+}
+
+/** The same with `schema` for each, such as one for several values. */
+export function filterShape<Call extends FilteredCall, Schema>(
+  call: Call,
+  schemaOf: (row: SessionFilterRow) => Schema,
+): FilterShape<Call, Schema> {
+  const shape = filtersOf(call).map(([name, row]) => [toWireName(name), schemaOf(row)]);
+  return Object.fromEntries(shape) as FilterShape<Call, Schema>;
+}
+
+type FilterShape<Call extends FilteredCall, Schema> = {
+  readonly [Name in FiltersOf<Call> as WireName<Name>]: Schema;
+};
 
 /** One value, or several as alternatives: `role=user&role=tool`. */
 export const manyQuery: z.ZodType<string[], string | string[]> = z

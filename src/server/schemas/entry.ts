@@ -2,13 +2,10 @@
 
 import { z } from "zod";
 import type { WireBlock } from "../../api/block.ts";
-import type { WireEntry } from "../../api/entry.ts";
-import { ENTRY_STATUSES, MESSAGE_ROLES, ROLES } from "../../model/entry.ts";
-import { count, jsonObject, jsonValue, key, time, timeInput } from "./common.ts";
-import { usage } from "./session.ts";
+import { MESSAGE_ROLES, ROLES } from "../../model/entry.ts";
+import { count, jsonObject, jsonValue, key, timeInput } from "./common.ts";
 
 const text = z.string();
-const textOrNull = text.nullable();
 
 /** A provider's fields keep their own names. */
 export const block: z.ZodType<WireBlock> = z
@@ -22,59 +19,6 @@ export const block: z.ZodType<WireBlock> = z
   .meta({ id: "Block" }) as unknown as z.ZodType<WireBlock>;
 
 export const role: z.ZodType<"user" | "assistant" | "system" | "tool"> = z.enum(ROLES);
-
-export const entry: z.ZodType<WireEntry> = z
-  .object({
-    id: text,
-    session_id: text,
-    external_id: textOrNull,
-    sequence: z.number().int(),
-    parent_id: textOrNull,
-    kind: text,
-    role: role.nullable(),
-    actor: textOrNull,
-    status: z.enum(ENTRY_STATUSES),
-    blocks: z.array(block),
-    data: jsonValue,
-    raw: jsonValue,
-    msg_idx: count.nullable(),
-    usage: usage.nullable(),
-    model: textOrNull,
-    adapter: textOrNull,
-    superseded_by: textOrNull,
-    copied_from: textOrNull,
-    pinned: z.boolean(),
-    metadata: jsonObject,
-    created_at: time,
-    hash: textOrNull,
-    truncated: z.boolean(),
-    erased: z.boolean(),
-  })
-  .meta({ id: "Entry" }) as unknown as z.ZodType<WireEntry>;
-
-export const entries: z.ZodType = z.object({ entries: z.array(entry) }).meta({ id: "EntryList" });
-
-export const entryPage: z.ZodType = z
-  .object({ entries: z.array(entry), next: textOrNull })
-  .meta({ id: "EntryPage" });
-
-export const messagePage: z.ZodType = z
-  .object({ messages: z.array(entry), offset: count, total: count })
-  .meta({ id: "MessagePage" });
-
-export const branches: z.ZodType = z
-  .object({
-    branches: z.array(
-      z.object({
-        leaf: entry,
-        messages: count,
-        active: z.boolean(),
-        parent_leaf: textOrNull.meta({ description: "The leaf of the branch that it left." }),
-        fork_index: count.meta({ description: "The index of the first message after the fork." }),
-      }),
-    ),
-  })
-  .meta({ id: "BranchList" });
 
 /** Text or blocks. The library checks blocks and names the wrong field. */
 export const content: z.ZodType = z

@@ -7,8 +7,9 @@ import type {
   WireImportOptions,
   WireSessionHead,
 } from "../../api/imported-session.ts";
-import type { WireIngestedFile } from "../../api/ingested-file.ts";
 import type { WireOriginalUpdate } from "../../api/original.ts";
+import type { WireOf } from "../../api/shape.ts";
+import type { INGESTED_FILE } from "../../model/answers/store.ts";
 import { ENTRY_KINDS, type EntryKind, ROLES } from "../../model/entry.ts";
 import { LATE_ENTRIES } from "../../model/inputs/choices.ts";
 import { isPlainObject } from "../../model/json.ts";
@@ -133,7 +134,7 @@ export const importResult: z.ZodType = z
   })
   .meta({ id: "ImportResult" });
 
-export const ingestedFile: z.ZodType<WireIngestedFile> = z
+export const ingestedFile: z.ZodType<WireOf<typeof INGESTED_FILE>> = z
   .object({
     path,
     source: text,

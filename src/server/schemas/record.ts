@@ -1,50 +1,14 @@
 /** Records in requests and answers. */
 
 import { z } from "zod";
-import type { WireRecordInfo, WireRecordWrites } from "../../api/record/record.ts";
+import type { WireRecordWrites } from "../../api/record/record.ts";
 import { MAX_NAMESPACE_BYTES, MAX_RECORD_KEY_BYTES } from "../../model/limits.ts";
 import { RECORD_TYPES } from "../../model/record.ts";
-import { count, jsonValue, time } from "./common.ts";
+import { count } from "./common.ts";
 
 const text = z.string();
 export const namespace: z.ZodString = z.string().min(1).max(MAX_NAMESPACE_BYTES);
 export const recordKey: z.ZodString = z.string().min(1).max(MAX_RECORD_KEY_BYTES);
-
-const infoFields = {
-  namespace: text,
-  key: text,
-  version: text,
-  type: z.enum(RECORD_TYPES),
-  size: count.meta({ description: "Bytes of the value; of JSON as UTF-8." }),
-  indexed: z.boolean(),
-  expires_at: time.nullable(),
-  created_at: time,
-  updated_at: time,
-};
-
-export const recordInfo: z.ZodType<WireRecordInfo> = z
-  .object(infoFields)
-  .meta({ id: "RecordInfo" });
-
-export const record: z.ZodType = z
-  .object({
-    ...infoFields,
-    text: text.nullable(),
-    value: jsonValue.meta({ description: "Null if the record holds bytes: read its value." }),
-  })
-  .meta({ id: "Record" });
-
-export const recordPage: z.ZodType = z
-  .object({ records: z.array(recordInfo), next_cursor: text.nullable() })
-  .meta({ id: "RecordPage" });
-
-export const recordHits: z.ZodType = z
-  .object({ records: z.array(z.object({ ...infoFields, text })) })
-  .meta({ id: "RecordHits" });
-
-export const written: z.ZodType = z
-  .object({ records: z.array(recordInfo.nullable()) })
-  .meta({ id: "RecordsWritten" });
 
 /** A record's options, beside its value. */
 export const keeping: {

@@ -2,8 +2,9 @@
 
 import { z } from "zod";
 import { sessionShape, type WireSession, wireNameOf } from "../../api/session.ts";
-import type { WireUsage } from "../../api/usage.ts";
+import type { WireOf } from "../../api/shape.ts";
 import { toWireName, type WireName } from "../../api/wire.ts";
+import type { USAGE } from "../../model/entry.ts";
 import { RETENTIONS, type Session } from "../../model/session.ts";
 import {
   FIGURE_FIELDS,
@@ -18,7 +19,7 @@ import { count, counts, jsonObject, key, path, time } from "./common.ts";
 const text = z.string();
 const textOrNull = text.nullable();
 
-export const usage: z.ZodType<WireUsage> = z
+export const usage: z.ZodType<WireOf<typeof USAGE>> = z
   .object({
     input_tokens: count,
     output_tokens: count,
@@ -112,23 +113,3 @@ export const sessionPage: z.ZodType = z
     next_cursor: textOrNull,
   })
   .meta({ id: "SessionPage" });
-
-export const tombstone: z.ZodType = z
-  .object({
-    session_id: text,
-    origin_key: textOrNull,
-    entry_count: count,
-    digest: text,
-    reason: text,
-    deleted_at: time,
-  })
-  .meta({ id: "Tombstone" });
-
-export const derived: z.ZodType = z
-  .object({
-    forks: z.array(text),
-    memories: z.array(z.object({ agent: text, name: text })),
-    facts: count,
-    has_summary: z.boolean(),
-  })
-  .meta({ id: "Derived" });

@@ -1,3 +1,6 @@
+import type { SWEEP } from "../../model/answers/store.ts";
+import type { FieldsOf } from "../../model/shape.ts";
+
 /** The sweep at the store port. */
 
 export interface SweepRequest {
@@ -8,13 +11,7 @@ export interface SweepRequest {
   readonly limit: number;
 }
 
-export interface SweepResult {
-  readonly deletedSessions: readonly { readonly tenant: string; readonly sessionId: string }[];
-  readonly abortedMessages: readonly { readonly tenant: string; readonly entryId: string }[];
-  readonly forgottenKeys: number;
-  readonly collectedBlobs: number;
-  /** Expired records. */
-  readonly deletedRecords: number;
+export interface SweepResult extends Omit<FieldsOf<typeof SWEEP>, "erasedEntries"> {
   /** Whether the limit left work for another call. */
   readonly more: boolean;
 }

@@ -1,5 +1,6 @@
-import { toWireToken } from "../../../api/token.ts";
+import { toWire } from "../../../api/shape.ts";
 import { ACCESS_SCOPES } from "../../../model/access.ts";
+import { ACCESS_TOKEN } from "../../../model/access-token.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { commandLine } from "../../program.ts";
@@ -52,7 +53,7 @@ export const tokenCreate: Command = defineCommand({
       const { token, record } = await tenant.createToken({ scope, ...optional });
       const { terminal } = context;
       if (context.json) {
-        await terminal.printJson({ token, record: toWireToken(record) });
+        await terminal.printJson({ token, record: toWire(ACCESS_TOKEN, record) });
         return EXIT.ok;
       }
       await terminal.print(token);

@@ -1,5 +1,6 @@
-import { toWireToken } from "../../../api/token.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { AccessToken } from "../../../model/access-token.ts";
+import { ACCESS_TOKEN } from "../../../model/access-token.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
@@ -27,7 +28,10 @@ export const tokenList: Command = defineCommand({
       const next = tokens.length < limit ? null : (tokens.at(-1)?.id ?? null);
       const { terminal } = context;
       if (context.json) {
-        await terminal.printJson({ tokens: tokens.map(toWireToken), next_cursor: next });
+        await terminal.printJson({
+          tokens: toWire([ACCESS_TOKEN], tokens),
+          next_cursor: next,
+        });
         return EXIT.ok;
       }
       if (tokens.length === 0) {

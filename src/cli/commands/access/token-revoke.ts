@@ -1,4 +1,5 @@
-import { toWireToken } from "../../../api/token.ts";
+import { toWire } from "../../../api/shape.ts";
+import { ACCESS_TOKEN } from "../../../model/access-token.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { withStore } from "../../store.ts";
@@ -12,7 +13,7 @@ export const tokenRevoke: Command = defineCommand({
   run: (context, args) =>
     withStore(context, "write", async (tenant) => {
       const record = await tenant.revokeToken(args.TOKEN);
-      if (context.json) await context.terminal.printJson(toWireToken(record));
+      if (context.json) await context.terminal.printJson(toWire(ACCESS_TOKEN, record));
       return EXIT.ok;
     }),
 });

@@ -1,8 +1,9 @@
-import { toWireCompaction } from "../../../api/context.ts";
 import { maskEntry, maskText } from "../../../api/mask.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { CompactionPlan } from "../../../compaction/plan.ts";
 import type { CompactionResult } from "../../../engine/compaction/compact.ts";
 import type { CompactInput, KeepInput } from "../../../engine/compaction/compact-options.ts";
+import { COMPACTION_RESULT } from "../../../model/answers/context.ts";
 import { COMPACTION } from "../../../model/compaction-numbers.ts";
 import { SUMMARY_STRATEGIES } from "../../../model/inputs/choices.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
@@ -105,7 +106,7 @@ async function print(context: Context, result: CompactionResult): Promise<void> 
       entry: entry === null ? null : maskEntry(entry),
       summary: result.summary === null ? null : maskText(result.summary),
     };
-    await terminal.printJson(toWireCompaction(masked));
+    await terminal.printJson(toWire(COMPACTION_RESULT, masked));
     return;
   }
   if (entry === null) {

@@ -1,5 +1,6 @@
-import { toWireSummary } from "../../../api/context.ts";
 import { maskText } from "../../../api/mask.ts";
+import { toWire } from "../../../api/shape.ts";
+import { SUMMARY } from "../../../model/answers/context.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatTable, formatTime } from "../../print.ts";
@@ -19,7 +20,7 @@ export const summaries: Command = defineCommand({
       const all = written.map((summary) => ({ ...summary, text: maskText(summary.text) }));
       const { terminal } = context;
       if (context.json) {
-        await terminal.printJson({ summaries: all.map(toWireSummary) });
+        await terminal.printJson({ summaries: toWire([SUMMARY], all) });
         return EXIT.ok;
       }
       if (all.length === 0) {

@@ -1,5 +1,6 @@
-import { toWireSummary } from "../../../api/context.ts";
 import { maskText } from "../../../api/mask.ts";
+import { toWire } from "../../../api/shape.ts";
+import { SUMMARY } from "../../../model/answers/context.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { withStore } from "../../store.ts";
@@ -25,7 +26,7 @@ export const summarize: Command = defineCommand({
       const handle = await tenant.getSession(args.SESSION);
       const written = await handle.summarize(options.through, toSummarizerInput(options));
       const summary = { ...written, text: maskText(written.text) };
-      if (context.json) await context.terminal.printJson(toWireSummary(summary));
+      if (context.json) await context.terminal.printJson(toWire(SUMMARY, summary));
       else await context.terminal.print(summary.text);
       return EXIT.ok;
     }),

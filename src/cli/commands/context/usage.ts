@@ -1,5 +1,6 @@
-import { toWireContextUsage } from "../../../api/context.ts";
+import { toWire } from "../../../api/shape.ts";
 import { toWirePrices } from "../../../api/stats.ts";
+import { CONTEXT_USAGE } from "../../../model/answers/context.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatCount, formatDollars } from "../../print.ts";
@@ -24,7 +25,7 @@ export const usage: Command = defineCommand({
       const { terminal } = context;
       if (context.json) {
         await terminal.printJson({
-          ...toWireContextUsage(figures),
+          ...toWire(CONTEXT_USAGE, figures),
           cost_microusd: total.costMicroUsd,
           prices: toWirePrices(prices),
         });

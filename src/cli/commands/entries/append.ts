@@ -1,7 +1,8 @@
-import { toWireEntry } from "../../../api/entry.ts";
 import { fromWireMessage } from "../../../api/message-input.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { MessageInput } from "../../../engine/message-input.ts";
 import type { Role } from "../../../model/entry.ts";
+import { ENTRY } from "../../../model/entry.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { readText } from "../../stdin.ts";
@@ -62,7 +63,7 @@ export const append: Command = defineCommand({
       const handle = await tenant.getSession(args.SESSION);
       const entries = await handle.append(messages, place);
       const { terminal } = context;
-      if (context.json) await terminal.printJson({ entries: entries.map(toWireEntry) });
+      if (context.json) await terminal.printJson({ entries: toWire([ENTRY], entries) });
       else for (const entry of entries) await terminal.print(entry.id);
       return EXIT.ok;
     });

@@ -1,4 +1,5 @@
-import { toWireEntry } from "../../../api/entry.ts";
+import { toWire } from "../../../api/shape.ts";
+import { ENTRY } from "../../../model/entry.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { readText } from "../../stdin.ts";
@@ -24,7 +25,7 @@ export const edit: Command = defineCommand({
     return withStore(context, "write", async (tenant) => {
       const handle = await tenant.getSession(args.SESSION);
       const entry = await handle.edit(args.ENTRY, text, given({ actor: options.actor }));
-      if (context.json) await context.terminal.printJson(toWireEntry(entry));
+      if (context.json) await context.terminal.printJson(toWire(ENTRY, entry));
       else await context.terminal.print(entry.id);
       return EXIT.ok;
     });

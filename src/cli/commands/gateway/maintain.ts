@@ -1,5 +1,6 @@
-import { toWireMaintenance } from "../../../api/gateway.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { MaintenanceReport } from "../../../gateway/maintenance/maintain.ts";
+import { MAINTENANCE_REPORT } from "../../../model/answers/gateway.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { maintain as maintainSessions } from "../../gateway/with-gateway.ts";
@@ -24,7 +25,7 @@ export const maintain: Command = defineCommand({
     const report = await maintainSessions(context, options["dry-run"] ?? false);
     const { terminal } = context;
     if (context.json) {
-      await terminal.printJson(toWireMaintenance(report));
+      await terminal.printJson(toWire(MAINTENANCE_REPORT, report));
       return EXIT.ok;
     }
     for (const line of formatReport(report, terminal.columns)) await terminal.print(line);

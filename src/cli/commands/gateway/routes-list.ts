@@ -1,5 +1,6 @@
-import { toWireRoute } from "../../../api/gateway.ts";
+import { toWire } from "../../../api/shape.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
+import { SESSION_ROUTE } from "../../../model/route.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatTable, formatTime } from "../../print.ts";
@@ -26,7 +27,10 @@ export const routesList: Command = defineCommand({
       const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
       const { terminal } = context;
       if (context.json) {
-        await terminal.printJson({ routes: routes.map(toWireRoute), next_cursor: next });
+        await terminal.printJson({
+          routes: toWire([SESSION_ROUTE], routes),
+          next_cursor: next,
+        });
         return EXIT.ok;
       }
       if (routes.length === 0) {

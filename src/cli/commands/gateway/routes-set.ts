@@ -1,5 +1,6 @@
-import { toWireRoute } from "../../../api/gateway.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { RoutePatch } from "../../../engine/routes/route-fields.ts";
+import { SESSION_ROUTE } from "../../../model/route.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { withStore } from "../../store.ts";
@@ -49,7 +50,7 @@ export const routesSet: Command = defineCommand({
       const seen = led === undefined ? expected : { expectedVersion: led.version };
       const route = fields === undefined ? led : await tenant.routes.patch(key, fields, seen);
       if (context.json && route !== undefined) {
-        await context.terminal.printJson(toWireRoute(route));
+        await context.terminal.printJson(toWire(SESSION_ROUTE, route));
       }
       return EXIT.ok;
     });

@@ -1,4 +1,5 @@
-import { toWireRoute, toWireRouteSession } from "../../../api/gateway.ts";
+import { toWire } from "../../../api/shape.ts";
+import { ROUTE_SESSION, SESSION_ROUTE } from "../../../model/route.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatTable, formatTime } from "../../print.ts";
@@ -16,8 +17,8 @@ export const routesShow: Command = defineCommand({
       const history = await tenant.routes.history(args.KEY);
       const { terminal } = context;
       if (context.json) {
-        const sessions = history.map(toWireRouteSession);
-        await terminal.printJson({ ...toWireRoute(route), sessions });
+        const sessions = toWire([ROUTE_SESSION], history);
+        await terminal.printJson({ ...toWire(SESSION_ROUTE, route), sessions });
         return EXIT.ok;
       }
       await terminal.print(`${terminal.bold(route.key)}  version ${route.version}`);

@@ -1,8 +1,9 @@
-import { toWireRoute } from "../../../api/gateway.ts";
 import { toWireSession } from "../../../api/session.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { SessionRoute } from "../../../model/route.ts";
+import { SESSION_ROUTE } from "../../../model/route.ts";
 import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
@@ -32,7 +33,7 @@ export const sessions: Command = defineCommand({
       if (context.json) {
         await terminal.printJson({
           sessions: rows.map(({ route, session }) => ({
-            ...toWireRoute(route),
+            ...toWire(SESSION_ROUTE, route),
             session: session === null ? null : toWireSession(session),
           })),
           next_cursor: next,

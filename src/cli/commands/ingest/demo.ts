@@ -1,7 +1,8 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { toWireSearchResult } from "../../../api/search.ts";
+import { toWire } from "../../../api/shape.ts";
+import { SEARCH_RESULT } from "../../../model/answers/context.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { loadExamples } from "../../demo/load-examples.ts";
 import { EXIT } from "../../exit.ts";
@@ -35,7 +36,7 @@ export const demo: Command = defineCommand({
           db,
           sessions: ids,
           query: QUESTION,
-          search: toWireSearchResult(result),
+          search: toWire(SEARCH_RESULT, result),
           context: { session_id: session.id, tokens: built.tokens, budget: BUDGET },
         });
         return EXIT.ok;

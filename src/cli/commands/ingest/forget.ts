@@ -9,8 +9,8 @@ import { counted, formatCount, formatTable, formatTime } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { Progress } from "../../progress.ts";
 import { withStore } from "../../store.ts";
-import { given, toPeriod, toRepo } from "../../values.ts";
-import { PROJECT, REPO, UNTIL } from "../project-options.ts";
+import { toPeriod } from "../../values.ts";
+import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
 import { accessToDelete, confirmDeletion, runDeletion } from "../sessions/delete.ts";
 import { forgetOwner } from "./forget-owner.ts";
 
@@ -27,9 +27,7 @@ export const forget: Command = defineCommand({
     },
   ],
   options: {
-    project: PROJECT,
-    repo: REPO,
-    agent: { type: "string", value: "NAME", help: "Only this agent's." },
+    ...filterOptions("project", "repo", "agent"),
     since: { type: "string", value: "TIME", help: "Last interaction at or after." },
     until: UNTIL,
     matching: {
@@ -70,7 +68,7 @@ export const forget: Command = defineCommand({
     if (owner !== undefined) return forgetOwner(context, owner, { isDry, yes: yes ?? false });
     const { SESSION: id } = args;
     if (id !== undefined && !isDry) return runDeletion(context, id, options, "Forgot");
-    const filter = given({ agent, project, repo: toRepo(repo), ...toPeriod(options) });
+    const filter = { ...toFilters("list", { project, repo, agent }), ...toPeriod(options) };
     return withStore(context, isDry ? "read" : accessToDelete(context, yes), async (tenant) => {
       const sessions =
         id === undefined

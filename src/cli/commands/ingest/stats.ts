@@ -9,8 +9,8 @@ import { counted, formatAmount, formatCount, formatDollars, pad } from "../../pr
 import { printNoSessions } from "../../print-session.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toPeriod, toRepo } from "../../values.ts";
-import { PROJECT, REPO, UNTIL } from "../project-options.ts";
+import { given, toCount, toPeriod } from "../../values.ts";
+import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
 
 /** Rows of each table by default. */
 const ROWS = 14;
@@ -30,10 +30,7 @@ export const stats: Command = defineCommand({
   details:
     "Tokens by kind: input, output, cache writes and cache reads. The cost is by list prices, and models without a price are listed; a file may override the prices (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. A sub-agent's work counts for its parent session. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
   options: {
-    agent: { type: "string", value: "NAME", help: "Only this agent's." },
-    project: PROJECT,
-    repo: REPO,
-    workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
+    ...filterOptions("agent", "project", "repo", "workstation"),
     since: { type: "string", value: "TIME", help: "Sessions with an interaction at or after." },
     until: UNTIL,
     limit: { type: "string", value: "N", help: `Rows of each table: ${ROWS} if left out.` },
@@ -42,13 +39,9 @@ export const stats: Command = defineCommand({
   examples: ["stats --since 30d", "stats --project shop"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const { agent, workstation, project } = options;
       const sums = await tenant.stats(
         given({
-          agent,
-          workstation,
-          project,
-          repo: toRepo(options.repo),
+          ...toFilters("stats", options),
           ...toPeriod(options),
           prices: options.prices === undefined ? undefined : readPricesFile(options.prices),
         }),

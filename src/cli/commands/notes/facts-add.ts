@@ -1,4 +1,5 @@
-import { toWireFact } from "../../../api/note.ts";
+import { toWire } from "../../../api/shape.ts";
+import { FACT } from "../../../model/note.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { withStore } from "../../store.ts";
@@ -31,7 +32,7 @@ export const factsAdd: Command = defineCommand({
         },
       ]);
       for (const fact of facts) {
-        if (context.json) await context.terminal.printJson(toWireFact(fact));
+        if (context.json) await context.terminal.printJson(toWire(FACT, fact));
         else await context.terminal.print(fact.id);
       }
       return EXIT.ok;

@@ -1,6 +1,7 @@
 import { maskFact } from "../../../api/mask.ts";
-import { toWireFact } from "../../../api/note.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { ExtractedPart } from "../../../engine/facts/extract-facts-options.ts";
+import { FACT } from "../../../model/note.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatTable } from "../../print.ts";
@@ -27,7 +28,7 @@ export const factsExtract: Command = defineCommand({
       const counts = sum(parts);
       const { terminal } = context;
       if (context.json) {
-        await terminal.printJson({ facts: facts.map(toWireFact), ...counts });
+        await terminal.printJson({ facts: toWire([FACT], facts), ...counts });
         return EXIT.ok;
       }
       if (facts.length === 0) await terminal.print("No new facts.");

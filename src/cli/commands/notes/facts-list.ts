@@ -1,5 +1,6 @@
-import { toWireFact } from "../../../api/note.ts";
+import { toWire } from "../../../api/shape.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
+import { FACT } from "../../../model/note.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatTable } from "../../print.ts";
@@ -34,7 +35,10 @@ export const factsList: Command = defineCommand({
       const next = facts.length < limit ? null : (facts.at(-1)?.id ?? null);
       const { terminal } = context;
       if (context.json) {
-        await terminal.printJson({ facts: facts.map(toWireFact), next_cursor: next });
+        await terminal.printJson({
+          facts: toWire([FACT], facts),
+          next_cursor: next,
+        });
         return EXIT.ok;
       }
       if (facts.length === 0) {

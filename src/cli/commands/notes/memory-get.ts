@@ -1,4 +1,5 @@
-import { toWireMemory } from "../../../api/note.ts";
+import { toWire } from "../../../api/shape.ts";
+import { MEMORY } from "../../../model/note.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { withStore } from "../../store.ts";
@@ -15,7 +16,7 @@ export const memoryGet: Command = defineCommand({
   run: (context, args) =>
     withStore(context, "read", async (tenant) => {
       const memory = await tenant.getMemory(args.AGENT, args.NAME);
-      if (context.json) await context.terminal.printJson(toWireMemory(memory));
+      if (context.json) await context.terminal.printJson(toWire(MEMORY, memory));
       else await context.terminal.print(clean(memory.content));
       return EXIT.ok;
     }),

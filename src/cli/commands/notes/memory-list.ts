@@ -1,5 +1,6 @@
-import { toWireMemory } from "../../../api/note.ts";
+import { toWire } from "../../../api/shape.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
+import { MEMORY } from "../../../model/note.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatTable, formatTime } from "../../print.ts";
@@ -33,7 +34,10 @@ export const memoryList: Command = defineCommand({
         last === undefined || memories.length < limit ? null : formatCursor(last.agent, last.name);
       const { terminal } = context;
       if (context.json) {
-        await terminal.printJson({ memories: memories.map(toWireMemory), next_cursor: next });
+        await terminal.printJson({
+          memories: toWire([MEMORY], memories),
+          next_cursor: next,
+        });
         return EXIT.ok;
       }
       if (memories.length === 0) {

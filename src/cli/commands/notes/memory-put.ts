@@ -1,4 +1,5 @@
-import { toWireMemory } from "../../../api/note.ts";
+import { toWire } from "../../../api/shape.ts";
+import { MEMORY } from "../../../model/note.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { readText } from "../../stdin.ts";
@@ -27,7 +28,7 @@ export const memoryPut: Command = defineCommand({
         content,
         ...given({ metadata }),
       });
-      if (context.json) await context.terminal.printJson(toWireMemory(memory));
+      if (context.json) await context.terminal.printJson(toWire(MEMORY, memory));
       return EXIT.ok;
     });
   },

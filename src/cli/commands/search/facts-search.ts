@@ -1,5 +1,6 @@
 import { maskFact } from "../../../api/mask.ts";
-import { toWireFact } from "../../../api/note.ts";
+import { toWire } from "../../../api/shape.ts";
+import { FACT } from "../../../model/note.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatTable } from "../../print.ts";
@@ -20,7 +21,7 @@ export const factsSearch: Command = defineCommand({
       const limit = toCount(options.limit, "--limit");
       const facts = (await tenant.searchFacts(QUERY, given({ limit }))).map(maskFact);
       const { terminal } = context;
-      if (context.json) await terminal.printJson({ facts: facts.map(toWireFact) });
+      if (context.json) await terminal.printJson({ facts: toWire([FACT], facts) });
       else if (facts.length === 0) await terminal.print("Nothing found.");
       else {
         const rows = facts.map(({ id, subject, predicate, object }) => [

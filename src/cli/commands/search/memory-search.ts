@@ -1,5 +1,6 @@
 import { maskMemory } from "../../../api/mask.ts";
-import { toWireMemory } from "../../../api/note.ts";
+import { toWire } from "../../../api/shape.ts";
+import { MEMORY } from "../../../model/note.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { withStore } from "../../store.ts";
@@ -23,7 +24,7 @@ export const memorySearch: Command = defineCommand({
       const found = await tenant.searchMemory(QUERY, given({ agent: options.agent, limit }));
       const memories = found.map(maskMemory);
       const { terminal } = context;
-      if (context.json) await terminal.printJson({ memories: memories.map(toWireMemory) });
+      if (context.json) await terminal.printJson({ memories: toWire([MEMORY], memories) });
       else if (memories.length === 0) await terminal.print("Nothing found.");
       else {
         for (const { agent, name, content } of memories) {

@@ -1,8 +1,9 @@
 import { maskJson } from "../../../api/mask.ts";
+import { toWire } from "../../../api/shape.ts";
+import { RECAP } from "../../../model/answers/context.ts";
 import type { JsonValue } from "../../../model/json.ts";
 import { DEFAULT_RECAP_SESSIONS, recapSessions } from "../../../recap/recap.ts";
 import { showRecap } from "../../../recap/show-recap.ts";
-import { toWireRecap } from "../../../recap/wire/wire-recap.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { counted } from "../../print.ts";
@@ -32,7 +33,7 @@ export const recap: Command = defineCommand({
       const { sessions, more, subAgents } = told;
       const code = sessions.length === 0 ? EXIT.nothing : EXIT.ok;
       if (context.json) {
-        await terminal.printJson(maskJson(toWireRecap(told) as unknown as JsonValue));
+        await terminal.printJson(maskJson(toWire(RECAP, told) as unknown as JsonValue));
         return code;
       }
       if (sessions.length === 0) await terminal.print("No stored session matches.");

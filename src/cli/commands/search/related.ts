@@ -1,8 +1,9 @@
 import { maskJson } from "../../../api/mask.ts";
+import { toWire } from "../../../api/shape.ts";
+import { RELATED } from "../../../model/answers/context.ts";
 import type { JsonValue } from "../../../model/json.ts";
 import { MAX_HITS } from "../../../model/limits.ts";
 import { DEFAULT_RELATED, type Related, relatedSessions } from "../../../recap/related.ts";
-import { toWireRelated } from "../../../recap/wire/wire-related.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -44,7 +45,7 @@ export const related: Command = defineCommand({
       const { sessions, asked, notes } = found;
       const code = sessions.length + asked.length === 0 ? EXIT.nothing : EXIT.ok;
       if (context.json) {
-        await terminal.printJson(maskJson(toWireRelated(found) as unknown as JsonValue));
+        await terminal.printJson(maskJson(toWire(RELATED, found) as unknown as JsonValue));
         return code;
       }
       if (code === EXIT.nothing) await terminal.print("Nothing like it is stored.");

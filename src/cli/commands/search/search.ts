@@ -1,7 +1,8 @@
-import { toWireSearchResult } from "../../../api/search.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { ShownNeighbours } from "../../../api/text/shown-items.ts";
 import { widerWindow } from "../../../api/text/wider-window.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";
+import { SEARCH_RESULT } from "../../../model/answers/context.ts";
 import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -13,8 +14,8 @@ import { explainNothing } from "../../search/nothing-found.ts";
 import { formatHit } from "../../search/print-hit.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { given, toCount, toPeriod, toRepo } from "../../values.ts";
-import { PROJECT, REPO, UNTIL } from "../project-options.ts";
+import { given, toCount, toPeriod } from "../../values.ts";
+import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
 
 /** A person prefers waiting to missing hits. */
 const DEADLINE_MS = MAX_SEARCH_DEADLINE_MS;
@@ -38,20 +39,8 @@ export const search: Command = defineCommand({
       help: "Messages before a hit; 1 if left out.",
     },
     after: { type: "string", short: "A", value: "N", help: "Messages after a hit; 1 if left out." },
-    agent: { type: "string", value: "NAME", help: "Only this agent's sessions." },
-    owner: { type: "string", value: "NAME", help: "Only this owner's sessions." },
-    participant: {
-      type: "string",
-      value: "NAME",
-      help: "Only sessions in which this actor took part.",
-    },
-    project: PROJECT,
-    repo: REPO,
-    workstation: { type: "string", value: "ID", help: "Only sessions of this workstation." },
-    "git-branch": { type: "string", value: "NAME", help: "Only sessions on this branch of git." },
-    model: { type: "string", value: "NAME", help: "Only sessions with a message of this model." },
-    session: { type: "string", value: "ID", help: "Only this session." },
-    exclude: { type: "string", value: "ID", help: "Leave this session out." },
+    ...filterOptions("agent", "owner", "participant", "project", "repo", "workstation"),
+    ...filterOptions("gitBranch", "model", "session", "excludeSession"),
     role: { type: "string", value: "ROLE", help: "Only messages of this role." },
     tool: { type: "string", value: "NAME", help: "Only messages that use this tool." },
     since: { type: "string", value: "TIME", help: "Only messages at or after this time." },
@@ -75,21 +64,10 @@ export const search: Command = defineCommand({
         after: toCount(options.after, "--after") ?? 1,
       };
       const reach = context.json ? 0 : REACH;
-      const { agent, owner, participant, project, workstation, model, session } = options;
-      const { role, tool } = options;
       const input: SearchInput = given({
-        agent,
-        owner,
-        participant,
-        project,
-        workstation,
-        model,
-        session,
-        role,
-        tool,
-        repo: toRepo(options.repo),
-        gitBranch: options["git-branch"],
-        excludeSession: options.exclude,
+        ...toFilters("search", options),
+        role: options.role,
+        tool: options.tool,
         limit: toCount(options.limit, "--limit"),
         perSession: toCount(options["per-session"], "--per-session"),
         ...widerWindow(style.before, style.after, reach),
@@ -130,7 +108,7 @@ async function print(
 ): Promise<void> {
   const { terminal } = context;
   if (context.json) {
-    await terminal.printJson(toWireSearchResult(result));
+    await terminal.printJson(toWire(SEARCH_RESULT, result));
     return;
   }
   // An empty result is explained as a whole, below.

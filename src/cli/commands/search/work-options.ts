@@ -1,25 +1,23 @@
 /** Options and output that `recap` and `trace` share. */
 
 import { MAX_HITS } from "../../../model/limits.ts";
+import type { FilterFields, FiltersOf } from "../../../model/session-filters.ts";
 import { usageError } from "../../command.ts";
 import type { Terminal } from "../../terminal.ts";
 import { clean, wrapLine } from "../../text.ts";
-import { given, toCount, toPeriod, toRepo } from "../../values.ts";
-import { PROJECT, REPO, UNTIL } from "../project-options.ts";
+import { given, toCount, toPeriod } from "../../values.ts";
+import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
 
 type WorkOption = "since" | "until" | "project" | "repo" | "agent" | "workstation" | "limit";
 
 /** `sessions` is the default number of sessions. */
 export function workOptions(
   sessions: number,
-): Readonly<Record<WorkOption, { type: "string"; value: string; help: string }>> {
+): Readonly<Record<WorkOption, { readonly type: "string"; value: string; help: string }>> {
   return {
     since: { type: "string", value: "TIME", help: "From then on: yesterday, 7d, 2026-05-04." },
     until: UNTIL,
-    project: PROJECT,
-    repo: REPO,
-    agent: { type: "string", value: "NAME", help: "Only this agent's sessions." },
-    workstation: { type: "string", value: "ID", help: "Only sessions of this workstation." },
+    ...filterOptions("project", "repo", "agent", "workstation"),
     limit: {
       type: "string",
       value: "N",
@@ -28,11 +26,7 @@ export function workOptions(
   };
 }
 
-export interface WorkInput {
-  readonly agent?: string;
-  readonly project?: string;
-  readonly workstation?: string;
-  readonly repo?: string;
+export interface WorkInput extends FilterFields<FiltersOf<"related">, string> {
   readonly since?: Date;
   readonly until?: Date;
   readonly limit?: number;
@@ -41,13 +35,13 @@ export interface WorkInput {
 export function toWorkInput(
   options: Readonly<Partial<Record<WorkOption, string | undefined>>>,
 ): WorkInput {
-  const { agent, project, workstation } = options;
   const limit = toCount(options.limit, "--limit");
   if (limit !== undefined && (limit < 1 || limit > MAX_HITS)) {
     throw usageError(`--limit must be 1 to ${MAX_HITS}`, "--limit");
   }
   return {
-    ...given({ agent, project, workstation, repo: toRepo(options.repo), limit }),
+    ...toFilters("related", options),
+    ...given({ limit }),
     ...toPeriod(options),
   };
 }

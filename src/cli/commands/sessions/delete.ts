@@ -1,5 +1,6 @@
-import { toWireTombstone } from "../../../api/maintenance.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { Derived } from "../../../engine/forget.ts";
+import { TOMBSTONE } from "../../../model/answers/store.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -42,7 +43,7 @@ export function runDeletion(
       if (!(await confirmDeletion(context, `${what}${others}`))) return EXIT.nothing;
     }
     const tombstone = await tenant.deleteSession(session.id, { cascade });
-    if (context.json) await context.terminal.printJson(toWireTombstone(tombstone));
+    if (context.json) await context.terminal.printJson(toWire(TOMBSTONE, tombstone));
     else await context.terminal.print(`${verb} ${counted(tombstone.entryCount, "entry")}.`);
     return EXIT.ok;
   });

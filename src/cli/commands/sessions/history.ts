@@ -1,5 +1,6 @@
-import { toWireEntry } from "../../../api/entry.ts";
 import { maskEntry } from "../../../api/mask.ts";
+import { toWire } from "../../../api/shape.ts";
+import { ENTRY } from "../../../model/entry.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatEntry } from "../../print-entry.ts";
@@ -29,7 +30,7 @@ export const history: Command = defineCommand({
       const messages = options.raw ? newest : newest.map(maskEntry);
       const { terminal } = context;
       if (context.json) {
-        await terminal.printJson({ messages: messages.map(toWireEntry) });
+        await terminal.printJson({ messages: toWire([ENTRY], messages) });
         return EXIT.ok;
       }
       const style = { full: options.full ?? false, labels: await handle.labels() };

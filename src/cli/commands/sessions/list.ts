@@ -9,8 +9,8 @@ import { printNoSessions } from "../../print-session.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toPeriod, toRepo } from "../../values.ts";
-import { PROJECT, REPO, UNTIL } from "../project-options.ts";
+import { given, toCount, toPeriod } from "../../values.ts";
+import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
 
 interface Column {
   readonly name: string;
@@ -66,25 +66,11 @@ export const list: Command = defineCommand({
   details:
     "Each option narrows the list. The id is short, and every command takes it. Wider terminals show more columns: tokens of all kinds, cache reads included, and the cost by list prices, each without sub-agents. Times are local days, months or years, today, yesterday, ISO 8601 times, or ages such as 7d.",
   options: {
-    agent: { type: "string", value: "NAME", help: "Only this agent's." },
-    owner: { type: "string", value: "NAME", help: "Only this owner's." },
-    participant: {
-      type: "string",
-      value: "NAME",
-      help: "Only those in which this actor took part.",
-    },
-    project: PROJECT,
-    repo: REPO,
-    workstation: { type: "string", value: "ID", help: "Only those of this workstation." },
-    model: { type: "string", value: "NAME", help: "Only those with a message of this model." },
-    source: { type: "string", value: "NAME", help: "Only those written by this tool." },
+    ...filterOptions("agent", "owner", "participant", "project", "repo", "workstation"),
+    ...filterOptions("model", "source"),
     since: { type: "string", value: "TIME", help: "Last interaction at or after." },
     until: UNTIL,
-    title: {
-      type: "string",
-      value: "TEXT",
-      help: "Only titles that contain this, ignoring case.",
-    },
+    ...filterOptions("title"),
     "machine-made": {
       type: "boolean",
       help: "Also machine-made sessions.",
@@ -95,19 +81,10 @@ export const list: Command = defineCommand({
   examples: ["list --agent coder --since 7d"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const { agent, owner, participant, workstation, model, source, title, cursor } = options;
       const page = await tenant.listSessions(
         given({
-          agent,
-          owner,
-          participant,
-          workstation,
-          model,
-          source,
-          title,
-          cursor,
-          project: options.project,
-          repo: toRepo(options.repo),
+          ...toFilters("list", options),
+          cursor: options.cursor,
           ...toPeriod(options),
           machineMade: options["machine-made"],
           costs: true,

@@ -1,8 +1,8 @@
-import { toWireEntry } from "../../../api/entry.ts";
 import { maskEntry, maskSession } from "../../../api/mask.ts";
 import { toWireSession } from "../../../api/session.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { SessionApi } from "../../../engine/interfaces/session-api.ts";
-import { kindRules } from "../../../model/entry.ts";
+import { ENTRY, kindRules } from "../../../model/entry.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
@@ -65,7 +65,7 @@ export const show: Command = defineCommand({
       if (context.json) {
         await context.terminal.printJson({
           session: toWireSession(session),
-          messages: messages.map(toWireEntry),
+          messages: toWire([ENTRY], messages),
           offset: page.offset,
           total: page.total,
         });
@@ -104,7 +104,7 @@ async function showTree(
   if (context.json) {
     await terminal.printJson({
       session: toWireSession(session),
-      entries: entries.map(toWireEntry),
+      entries: toWire([ENTRY], entries),
       next: page.next ?? null,
     });
     return EXIT.ok;

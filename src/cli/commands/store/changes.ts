@@ -1,6 +1,7 @@
-import { toWireChange } from "../../../api/change.ts";
+import { toWire } from "../../../api/shape.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import type { Change } from "../../../model/change.ts";
+import { CHANGE } from "../../../model/change.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -39,7 +40,11 @@ export const changes: Command = defineCommand({
       const { terminal } = context;
       if (context.json) {
         const { next, end } = page;
-        await terminal.printJson({ changes: page.changes.map(toWireChange), next, end });
+        await terminal.printJson({
+          changes: toWire([CHANGE], page.changes),
+          next,
+          end,
+        });
         return EXIT.ok;
       }
       for (const change of page.changes) await terminal.print(formatChange(change));
@@ -60,7 +65,7 @@ async function follow(
   try {
     for await (const change of tenant.subscribe({ ...input, signal: stop.signal })) {
       await terminal.print(
-        context.json ? JSON.stringify(toWireChange(change)) : formatChange(change),
+        context.json ? JSON.stringify(toWire(CHANGE, change)) : formatChange(change),
       );
     }
   } finally {

@@ -1,10 +1,11 @@
 import { statSync } from "node:fs";
 import { hidePasswords } from "../../../api/address.ts";
-import { toWireVerification } from "../../../api/maintenance.ts";
-import { fromWireLoss, toWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
+import { toWire } from "../../../api/shape.ts";
+import { fromWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
 import type { VerifyReport } from "../../../engine/verify/verify.ts";
+import { LOSS, VERIFY_REPORT } from "../../../model/answers/store.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { describeLoss, type StoreLoss } from "../../../model/store-loss.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
@@ -78,9 +79,9 @@ export const doctor: Command = defineCommand({
           damage,
           advice,
           losses,
-          accepted: accepted.map(toWireLoss),
+          accepted: toWire([LOSS], accepted),
           pending,
-          verification: verified === undefined ? null : toWireVerification(verified),
+          verification: verified === undefined ? null : toWire(VERIFY_REPORT, verified),
           rebuilt: rebuilt ?? null,
           purged: purged ?? null,
           rules,

@@ -1,18 +1,13 @@
 import { userInfo } from "node:os";
 import { hidePasswords } from "../../../api/address.ts";
-import {
-  fromWireLoss,
-  toWireStatus,
-  toWireTenantStatus,
-  type WireIndexStatus,
-  type WireStatus,
-  type WireTenantStatus,
-  type WireVectorStatus,
-} from "../../../api/status.ts";
+import { toWire, type WireOf } from "../../../api/shape.ts";
+import { fromWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
 import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import { type INDEX_SUMMARY, TENANT_STATUS } from "../../../model/answers/store.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { describeLoss } from "../../../model/store-loss.ts";
+import type { VectorStatus } from "../../../store/index/index-status.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -79,7 +74,7 @@ async function readStatus(
       wal_bytes: null,
       losses: null,
       followers: null,
-      tenants: own === undefined ? [] : [toWireTenantStatus(own)],
+      tenants: own === undefined ? [] : [toWire(TENANT_STATUS, own)],
     };
   }
 }
@@ -109,7 +104,7 @@ function formatStatus(context: Context, status: ShownStatus): string[] {
   ];
 }
 
-function formatTenant(status: WireTenantStatus, named: boolean): string {
+function formatTenant(status: WireOf<typeof TENANT_STATUS>, named: boolean): string {
   const parts = [
     counted(status.sessions, "session"),
     counted(status.messages, "message"),
@@ -122,7 +117,12 @@ function formatTenant(status: WireTenantStatus, named: boolean): string {
 }
 
 /** Search also finds unindexed messages. */
-export function formatIndex({ lag, segments, documents, bytes }: WireIndexStatus): string {
+export function formatIndex({
+  lag,
+  segments,
+  documents,
+  bytes,
+}: WireOf<typeof INDEX_SUMMARY>): string {
   const parts = [
     counted(segments, "segment"),
     counted(documents, "document"),
@@ -133,7 +133,7 @@ export function formatIndex({ lag, segments, documents, bytes }: WireIndexStatus
 }
 
 /** Messages without a vector are found by their words. */
-function formatVectors({ vectors, embedder, bytes, lag, gaps }: WireVectorStatus): string {
+function formatVectors({ vectors, embedder, bytes, lag, gaps }: VectorStatus): string {
   const left = gaps.reduce((total, { from, to }) => total + to - from, 0);
   const parts = [
     `${counted(vectors, "vector")} of ${embedder}`,
@@ -145,7 +145,7 @@ function formatVectors({ vectors, embedder, bytes, lag, gaps }: WireVectorStatus
 }
 
 /** Two commands that work with any store. */
-function nextCommands(tenants: readonly WireTenantStatus[]): string[] {
+function nextCommands(tenants: readonly WireOf<typeof TENANT_STATUS>[]): string[] {
   const empty = tenants.every(({ sessions }) => sessions === 0);
   return empty
     ? [`new --agent coder --by ${quote(userName())} --title "First session"`, "list"]

@@ -1,4 +1,5 @@
-import { toWireSweep } from "../../../api/maintenance.ts";
+import { toWire } from "../../../api/shape.ts";
+import { SWEEP } from "../../../model/answers/store.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { counted } from "../../print.ts";
@@ -16,7 +17,7 @@ export const sweep: Command = defineCommand({
       const result = options.all ? await engine.sweepAll() : await tenant.sweep();
       const { terminal } = context;
       if (context.json) {
-        await terminal.printJson(toWireSweep(result));
+        await terminal.printJson(toWire(SWEEP, result));
         return EXIT.ok;
       }
       const deleted = counted(result.deletedSessions.length, "session");

@@ -1,11 +1,12 @@
 /** Builds the message filter from a search's options and the filters in its text. */
 
 import type { Role } from "../../../model/entry.ts";
+import { filtersOf } from "../../../model/session-filters.ts";
 import type { Blobs } from "../../index/blobs.ts";
 import { ROLES } from "../../index/layout.ts";
 import { toolTerm } from "../../index/special-terms.ts";
 import { type Asking, ask, type SessionCondition } from "../../port.ts";
-import type { Condition, TermQuery } from "../../query/query.ts";
+import type { Condition, QueryFilterName, TermQuery } from "../../query/query.ts";
 import type { SearchRequest } from "../../request.ts";
 import type { TenantCache } from "../../search-cache.ts";
 import type { View } from "../../snapshot.ts";
@@ -20,14 +21,12 @@ export function* readMessageFilter(
   blobs: Blobs,
   cache: TenantCache,
 ): Asking<Omit<MessageFilter, "path">> {
-  const inText: SessionCondition = {
-    ...(filters.agent && { agents: filters.agent }),
-    ...(filters.project && { projects: filters.project }),
-    ...(filters.repo && { repos: filters.repo }),
-    ...(filters.workstation && { workstations: filters.workstation }),
-    ...(filters.gitBranch && { gitBranches: filters.gitBranch }),
-    ...(filters.model && { models: filters.model }),
-  };
+  const inText: SessionCondition = Object.fromEntries(
+    filtersOf("search").flatMap(([name, { scope = name }]) => {
+      const values = filters[name as QueryFilterName];
+      return values === undefined ? [] : [[scope, values]];
+    }),
+  );
   const tools = [request.tools, filters.tool].filter((names) => names !== undefined);
   const isNamed = request.scope.sessionIds !== undefined;
   const machineMade =

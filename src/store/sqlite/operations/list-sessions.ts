@@ -8,6 +8,7 @@
  */
 
 import type { Session } from "../../../model/session.ts";
+import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
 import { foldTitle } from "../../title.ts";
@@ -19,11 +20,24 @@ import { toSessions } from "./sessions.ts";
 /** Up to this many matches are sorted instead of scanning the interaction index. */
 const FEW = 1_000;
 
-/** As in a search's filter by project: the id, the path, or the end of the path. */
-function inProject(name: string): string {
-  return `s.project_id = ${name} OR s.project_path = ${name}
-    OR substr(s.project_path, -length(${name}) - 1) IN ('/' || ${name}, '\\' || ${name})`;
-}
+/** The condition of each filter on `s`, for a value. */
+const TESTS = eachFilter("list", ({ table, column }, name) => (value: string) => {
+  switch (name) {
+    case "project":
+      return `s.project_id = ${value} OR s.project_path = ${value}
+    OR substr(s.project_path, -length(${value}) - 1) IN ('/' || ${value}, '\\' || ${value})`;
+    case "repo":
+      return `s.repo = ${value} OR substr(s.repo, -length(${value}) - 1) = '/' || ${value}`;
+    case "title":
+      return `instr(s.title_folded, ${value}) > 0`;
+    case "keyPrefix":
+      return `substr(s.origin_key, 1, length(${value})) = ${value}`;
+  }
+  return table === undefined
+    ? `s.${column} = ${value}`
+    : `EXISTS (SELECT 1 FROM ${table} m
+      WHERE m.tenant = ?1 AND m.session = s.session AND m.${column} = ${value})`;
+});
 
 /** Damaged JSON is reported when the session is read. Test the text first, which is cheaper. */
 const METADATA = "CAST(s.metadata AS TEXT)";
@@ -32,34 +46,27 @@ const IS_MACHINE_MADE = `CASE WHEN instr(${METADATA}, '"machineMade"') > 0 AND j
 
 /** JSON writes each scalar in one way, so equal values have equal types and texts. */
 const HAS_METADATA = `CASE WHEN json_valid(${METADATA}) THEN NOT EXISTS (
-      SELECT 1 FROM json_each(?15) wanted WHERE NOT EXISTS (
+      SELECT 1 FROM json_each(?4) wanted WHERE NOT EXISTS (
         SELECT 1 FROM json_each(${METADATA}) has
         WHERE has.key = wanted.key AND has.type = wanted.type AND has.atom = wanted.atom))
       ELSE 0 END`;
 
+/** The parameters after those of the filters. */
+const AFTER = 5 + Object.keys(TESTS).length;
+
 /** Each filter is off while its parameter is null. */
-const FILTERS = `(?3 IS NULL OR s.agent = ?3)
-    AND (?4 IS NULL OR s.owner = ?4)
-    AND (?5 IS NULL OR s.project_id = ?5)
-    AND (?6 IS NULL OR s.workstation = ?6)
-    AND (?7 IS NULL OR s.source = ?7)
-    AND (?8 IS NULL OR s.parent_session_id = ?8)
-    AND (?9 IS NULL OR EXISTS (SELECT 1 FROM participants p
-      WHERE p.tenant = ?1 AND p.session = s.session AND p.actor = ?9))
-    AND (?10 IS NULL OR instr(s.title_folded, ?10) > 0)
-    AND (?11 IS NULL OR s.repo = ?11 OR substr(s.repo, -length(?11) - 1) = '/' || ?11)
-    AND (?12 IS NULL OR ${inProject("?12")})
-    AND (?13 IS NULL OR NOT ${IS_MACHINE_MADE})
-    AND (?14 IS NULL OR substr(s.origin_key, 1, length(?14)) = ?14)
-    AND (?15 IS NULL OR ${HAS_METADATA})
-    AND (?16 IS NULL OR EXISTS (SELECT 1 FROM session_models m
-      WHERE m.tenant = ?1 AND m.session = s.session AND m.model = ?16))`;
+const FILTERS = `(?3 IS NULL OR NOT ${IS_MACHINE_MADE})
+    AND (?4 IS NULL OR ${HAS_METADATA})
+    ${Object.values(TESTS)
+      .map((test, i) => `AND (?${i + 5} IS NULL OR ${test(`?${i + 5}`)})`)
+      .join("\n    ")}`;
 
 const SQL = statements("list_sessions", {
   walk: `SELECT ${SESSION_COLUMNS} FROM session_state t INDEXED BY session_state_by_interaction
     CROSS JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = ?1 AND ${FILTERS}
-      AND t.last_interaction_at >= ?17 AND (t.last_interaction_at, t.session) < (?18, ?19)
+      AND t.last_interaction_at >= ?${AFTER}
+      AND (t.last_interaction_at, t.session) < (?${AFTER + 1}, ?${AFTER + 2})
     ORDER BY t.last_interaction_at DESC, t.session DESC LIMIT ?2`,
   /** The order of a few sessions, by key columns only. */
   sortFew: `SELECT t.session FROM json_each(?2) few
@@ -70,39 +77,36 @@ const SQL = statements("list_sessions", {
   readOne: `SELECT ${SESSION_COLUMNS} FROM sessions s
     CROSS JOIN session_state t ON t.tenant = s.tenant AND t.session = s.session
     WHERE s.tenant = ?1 AND s.session = ?2 AND ${FILTERS}`,
-  byAgent: `SELECT session FROM sessions WHERE tenant = ? AND agent = ? LIMIT ?`,
-  byOwner: `SELECT session FROM sessions WHERE tenant = ? AND owner = ? LIMIT ?`,
-  byProject: `SELECT session FROM sessions WHERE tenant = ? AND project_id = ? LIMIT ?`,
-  byWorkstation: `SELECT session FROM sessions WHERE tenant = ? AND workstation = ? LIMIT ?`,
-  byRepo: `SELECT session FROM sessions WHERE tenant = ?1 AND repo IS NOT NULL
-    AND (repo = ?2 OR substr(repo, -length(?2) - 1) = '/' || ?2) LIMIT ?3`,
-  byProjectName: `SELECT s.session FROM sessions s WHERE s.tenant = ?1
-    AND (${inProject("?2")}) LIMIT ?3`,
-  bySource: `SELECT session FROM sessions WHERE tenant = ? AND source = ? LIMIT ?`,
-  byParent: `SELECT session FROM sessions WHERE tenant = ? AND parent_session_id = ? LIMIT ?`,
-  /** The range up to the last code point holds every key with the prefix. */
-  byKeyPrefix: `SELECT session FROM sessions WHERE tenant = ?1 AND origin_key >= ?2
-    AND origin_key <= ?2 || char(1114111, 1114111) LIMIT ?3`,
-  byParticipant: `SELECT session FROM participants WHERE tenant = ? AND actor = ? LIMIT ?`,
-  byModel: `SELECT session FROM session_models WHERE tenant = ? AND model = ? LIMIT ?`,
 });
 
-type IndexedFilter = Exclude<keyof SessionFilter, "machineMade" | "metadata">;
+/** The filters with an index, the most selective first. */
+const INDEXED = [
+  "keyPrefix",
+  "parentSessionId",
+  "participant",
+  "projectId",
+  "project",
+  "repo",
+  "owner",
+  "agent",
+  "workstation",
+  "source",
+  "model",
+] as const;
 
-/** The statement that finds the few sessions of each filter that has an index. */
-const INDEXED: readonly [IndexedFilter, string][] = [
-  ["keyPrefix", SQL.byKeyPrefix],
-  ["parentSessionId", SQL.byParent],
-  ["participant", SQL.byParticipant],
-  ["projectId", SQL.byProject],
-  ["project", SQL.byProjectName],
-  ["repo", SQL.byRepo],
-  ["owner", SQL.byOwner],
-  ["agent", SQL.byAgent],
-  ["workstation", SQL.byWorkstation],
-  ["source", SQL.bySource],
-  ["model", SQL.byModel],
-];
+/** The statement that finds the few sessions of each. */
+const FEW_OF = statements("few_sessions", {
+  ...eachFilter("list", ({ table, column }, name) =>
+    table === undefined
+      ? `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND (${TESTS[name]("?2")}) LIMIT ?3`
+      : `SELECT session FROM ${table} WHERE tenant = ?1 AND ${column} = ?2 LIMIT ?3`,
+  ),
+  repo: `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.repo IS NOT NULL
+    AND (${TESTS.repo("?2")}) LIMIT ?3`,
+  /** The range up to the last code point holds every key with the prefix. */
+  keyPrefix: `SELECT session FROM sessions WHERE tenant = ?1 AND origin_key >= ?2
+    AND origin_key <= ?2 || char(1114111, 1114111) LIMIT ?3`,
+});
 
 export function listSessions(
   db: SqliteConnection,
@@ -151,10 +155,10 @@ function findFew(
   tenant: number,
   filter: SessionFilter,
 ): number[] | undefined {
-  for (const [field, sql] of INDEXED) {
-    const value = filter[field];
+  for (const name of INDEXED) {
+    const value = filter[name];
     if (value === undefined) continue;
-    const rows = db.all(sql, tenant, value, FEW + 1);
+    const rows = db.all(FEW_OF[name], tenant, value, FEW + 1);
     if (rows.length <= FEW) return rows.map((row) => Number(row["session"]));
   }
   return undefined;
@@ -181,21 +185,14 @@ function readFew(
   return rows;
 }
 
+/** From the third parameter on. */
 function filterValues(filter: SessionFilter): SqlValue[] {
   return [
-    filter.agent ?? null,
-    filter.owner ?? null,
-    filter.projectId ?? null,
-    filter.workstation ?? null,
-    filter.source ?? null,
-    filter.parentSessionId ?? null,
-    filter.participant ?? null,
-    filter.title === undefined ? null : foldTitle(filter.title),
-    filter.repo ?? null,
-    filter.project ?? null,
     filter.machineMade === false ? 1 : null,
-    filter.keyPrefix ?? null,
     filter.metadata === undefined ? null : JSON.stringify(filter.metadata),
-    filter.model ?? null,
+    ...filtersOf("list").map(([name]) => {
+      const value = filter[name];
+      return value === undefined ? null : name === "title" ? foldTitle(value) : value;
+    }),
   ];
 }

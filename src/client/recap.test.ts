@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { recapSessions } from "../../recap/recap.ts";
-import { traceWork } from "../../recap/trace.ts";
-import { serveStore } from "../client.cases.ts";
+import { recapSessions } from "../recap/recap.ts";
+import { traceWork } from "../recap/trace.ts";
+import { serveStore } from "./client.cases.ts";
 
 test("remote recaps and traces equal the library's on the same store", async () => {
   const { remote } = await serveStore();

@@ -1,12 +1,13 @@
 /** Entries of a remote session: appended together, found by external id, replaced. */
 
-import { fromWireEntry, type WireEntry } from "../../api/entry.ts";
-import { toWireEntryInput } from "../../api/entry-input.ts";
-import type { AppendEntriesOptions } from "../../engine/writing/append-entries.ts";
-import type { EntryInput } from "../../engine/writing/entry-input.ts";
-import type { ReplaceSuffixInput } from "../../engine/writing/replace-suffix.ts";
-import type { Entry } from "../../model/entry.ts";
-import type { Connection } from "../connection.ts";
+import { toWireEntryInput } from "../api/entry-input.ts";
+import { fromWire, type WireOf } from "../api/shape.ts";
+import type { AppendEntriesOptions } from "../engine/writing/append-entries.ts";
+import type { EntryInput } from "../engine/writing/entry-input.ts";
+import type { ReplaceSuffixInput } from "../engine/writing/replace-suffix.ts";
+import type { Entry } from "../model/entry.ts";
+import { ENTRY } from "../model/entry.ts";
+import type { Connection } from "./connection.ts";
 import {
   at,
   checkBatchBody,
@@ -16,10 +17,10 @@ import {
   leafHeader,
   toBody,
   toTimeText,
-} from "../request.ts";
+} from "./request.ts";
 
 interface Entries {
-  readonly entries: readonly WireEntry[];
+  readonly entries: readonly WireOf<typeof ENTRY>[];
 }
 
 export async function appendEntries(
@@ -38,7 +39,7 @@ export async function appendEntries(
     headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
     body: checkBatchBody(toBody({ entries: toWire(inputs, "entries"), parent, existing })),
   });
-  return entries.map(fromWireEntry);
+  return entries.map((each) => fromWire(ENTRY, each));
 }
 
 export async function getByExternalId(
@@ -46,12 +47,12 @@ export async function getByExternalId(
   sessionId: string,
   externalId: string,
 ): Promise<Entry> {
-  const entry = await connection.call<WireEntry>({
+  const entry = await connection.call({
     method: "GET",
     path: at`/v1/sessions/${sessionId}/external-entry`,
     query: { external_id: externalId },
   });
-  return fromWireEntry(entry);
+  return fromWire(ENTRY, entry);
 }
 
 export async function replaceSuffix(
@@ -66,7 +67,7 @@ export async function replaceSuffix(
     headers: keyHeader(key),
     body: checkBatchBody(toBody({ expected, replacement: toWire(replacement, "replacement") })),
   });
-  return entries.map(fromWireEntry);
+  return entries.map((each) => fromWire(ENTRY, each));
 }
 
 function toWire(entries: readonly EntryInput[], field: string): Record<string, unknown>[] {

@@ -1,10 +1,10 @@
 /** Updates the fields of a remote session. */
 
-import { fromWireSession, toWireFigures, type WireSession } from "../../api/session.ts";
-import type { UpdateSessionInput } from "../../engine/session-input.ts";
-import type { Session } from "../../model/session.ts";
-import type { Connection } from "../connection.ts";
-import { at, known, toBody } from "../request.ts";
+import { fromWireSession, toWireFigures, type WireSession } from "../api/session.ts";
+import type { UpdateSessionInput } from "../engine/session-input.ts";
+import type { Session } from "../model/session.ts";
+import type { Connection } from "./connection.ts";
+import { at, known, toBody } from "./request.ts";
 
 export async function updateSession(
   connection: Connection,

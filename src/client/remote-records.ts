@@ -1,35 +1,35 @@
 /** Records of a remote tenant: the names, arguments and results of `Records`. */
 
-import {
-  fromWireRecordInfo,
-  type WireRecordHead,
-  type WireRecordHit,
-  type WireRecordInfo,
-  type WireRecordsHead,
-  type WireRecordWrites,
-} from "../../api/record/record.ts";
-import { cutValues, encodeFrame, splitFrame } from "../../api/record/record-frame.ts";
-import { toWireName } from "../../api/wire.ts";
+import type {
+  WireRecordHead,
+  WireRecordHit,
+  WireRecordsHead,
+  WireRecordWrites,
+} from "../api/record/record.ts";
+import { cutValues, encodeFrame, splitFrame } from "../api/record/record-frame.ts";
+import { fromWire, type WireOf } from "../api/shape.ts";
+import { toWireName } from "../api/wire.ts";
 import type {
   CompareAndSetInput,
   DeleteRecordOptions,
   PutRecordInput,
   RecordOperation,
   RecordPut,
-} from "../../engine/records/record-input.ts";
+} from "../engine/records/record-input.ts";
 import type {
   ListRecordsInput,
   RecordPage,
   RecordsApi,
   SearchRecordsInput,
-} from "../../engine/records/records.ts";
-import { BackscrollError } from "../../model/errors.ts";
-import { describe, stringifyJson } from "../../model/json.ts";
-import { MAX_PAGE } from "../../model/limits.ts";
-import type { RecordHit, RecordInfo, RecordValue, StoredRecord } from "../../model/record.ts";
-import type { Connection } from "../connection.ts";
-import { notOurs } from "../failure.ts";
-import { at, invalid, known, newKey, toBody, toQuery } from "../request.ts";
+} from "../engine/records/records.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { describe, stringifyJson } from "../model/json.ts";
+import { MAX_PAGE } from "../model/limits.ts";
+import type { RecordHit, RecordInfo, RecordValue, StoredRecord } from "../model/record.ts";
+import { RECORD_INFO } from "../model/record.ts";
+import type { Connection } from "./connection.ts";
+import { notOurs } from "./failure.ts";
+import { at, invalid, known, newKey, toBody, toQuery } from "./request.ts";
 
 export class RemoteRecords implements RecordsApi {
   readonly #connection: Connection;
@@ -65,7 +65,7 @@ export class RemoteRecords implements RecordsApi {
     const values: Uint8Array[] = [];
     const wire = operations.map((operation) => toWireOperation(operation, values));
     const { records } = await this.#connection.call<{
-      readonly records: readonly (WireRecordInfo | null)[];
+      readonly records: readonly (WireOf<typeof RECORD_INFO> | null)[];
     }>({
       method: "POST",
       path: "/v1/records/write",
@@ -73,7 +73,7 @@ export class RemoteRecords implements RecordsApi {
       // A put is recognised by its version, and its checks with it. A completed deletion would not be found.
       repeatable: operations.every(({ delete: gone }) => gone === undefined),
     });
-    return records.map((info) => info && fromWireRecordInfo(info));
+    return records.map((info) => info && fromWire(RECORD_INFO, info));
   }
 
   async get(namespace: string, key: string): Promise<StoredRecord> {
@@ -122,11 +122,11 @@ export class RemoteRecords implements RecordsApi {
       return { records, ...(next === undefined ? {} : { next }) };
     }
     const { records, next_cursor } = await this.#connection.call<{
-      readonly records: readonly WireRecordInfo[];
+      readonly records: readonly WireOf<typeof RECORD_INFO>[];
       readonly next_cursor: string | null;
     }>({ method: "GET", path: at`/v1/records/${namespace}`, query: toQuery(range) });
     return {
-      records: records.map(fromWireRecordInfo),
+      records: records.map((each) => fromWire(RECORD_INFO, each)),
       ...(next_cursor === null ? {} : { next: next_cursor }),
     };
   }
@@ -140,7 +140,7 @@ export class RemoteRecords implements RecordsApi {
         body: toBody({ query, ...known("searchRecords", input) }),
       },
     );
-    return records.map((hit) => ({ ...fromWireRecordInfo(hit), text: hit.text }));
+    return records.map((hit) => ({ ...fromWire(RECORD_INFO, hit), text: hit.text }));
   }
 
   async #putOne(put: RecordPut): Promise<RecordInfo> {
@@ -217,5 +217,5 @@ function toJsonBytes(value: RecordValue): Uint8Array {
 function toStored(head: WireRecordHead, bytes: Uint8Array): StoredRecord {
   const value: RecordValue =
     head.type === "bytes" ? bytes : (JSON.parse(new TextDecoder().decode(bytes)) as RecordValue);
-  return { ...fromWireRecordInfo(head), text: head.text, value };
+  return { ...fromWire(RECORD_INFO, head), text: head.text, value };
 }
