@@ -67,7 +67,7 @@ const hook = (hook_event_name: string) =>
   );
 await Promise.all([
   ok(["search", "lock"]),
-  ok(["mcp"], `${asks.join("\n")}\n`),
+  ok(["mcp", "--final-read", "0"], `${asks.join("\n")}\n`),
   ok(["doctor"]),
   hook("SessionStart"),
   hook("SessionEnd"),
