@@ -4,6 +4,7 @@ import { BackscrollError } from "../../../model/errors.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { readRules, ruleLines, type WireRules } from "../../ingest/read-rules.ts";
 import { counted, formatBytes } from "../../print.ts";
 import { refuseServer, withOwnTenant } from "../../store.ts";
 import { clip, wrapLine } from "../../text.ts";
@@ -24,11 +25,12 @@ export const trust: Command = defineCommand({
   examples: ["trust"],
   run: async (context) => {
     refuseServer(context, "trust", "run it where the store is");
-    const contents = await contentsOf(context);
+    const { contents, rules } = await contentsOf(context);
     const { agents, unreadable } = await setUpAgents();
     const found = {
       store: hidePasswords(context.address),
       contents,
+      rules,
       files: keptFiles(context.address),
       servers: openServers(),
       agents,
@@ -38,8 +40,12 @@ export const trust: Command = defineCommand({
     const { terminal, json } = context;
     if (json) await terminal.printJson(found);
     else {
-      // Rows of the rules that leave out or delete (ignored folders, retention, a policy) go here.
-      const rows = [...storeRows(found), ...accessRows(found), ...outwardRows(found)];
+      const rows = [
+        ...storeRows(found),
+        ...ruleRows(found),
+        ...accessRows(found),
+        ...outwardRows(found),
+      ];
       for (const [name, text] of rows) {
         const columns = Math.min(terminal.columns, MAX_COLUMNS);
         for (const line of wrapLine(`${name.padEnd(NAME_COLUMNS)}${short(text)}`, columns)) {
@@ -54,12 +60,15 @@ export const trust: Command = defineCommand({
 /** Of a file or a pipe, too. */
 const MAX_COLUMNS = 100;
 const NAME_COLUMNS = 11;
+/** Of the lines that `doctor` prints as they are. */
+const RULE_NAME_COLUMNS = 10;
 
 type Row = readonly [name: string, text: string];
 
 interface Found {
   readonly store: string;
   readonly contents: StoreContents | null;
+  readonly rules: WireRules | null;
   readonly files: ReturnType<typeof keptFiles>;
   readonly servers: ReturnType<typeof openServers>;
   readonly agents: Awaited<ReturnType<typeof setUpAgents>>["agents"];
@@ -68,13 +77,24 @@ interface Found {
 }
 
 /** Null: there is no store yet. */
-async function contentsOf(context: Context): Promise<StoreContents | null> {
+async function contentsOf(context: Context): Promise<Pick<Found, "contents" | "rules">> {
   try {
-    return await withOwnTenant(context, "read", readContents);
+    return await withOwnTenant(context, "read", async (tenant) => {
+      return { contents: await readContents(tenant), rules: await readRules(tenant) };
+    });
   } catch (error) {
-    if (BackscrollError.is(error, "store_not_found")) return null;
+    if (BackscrollError.is(error, "store_not_found")) return { contents: null, rules: null };
     throw error;
   }
+}
+
+/** What is left out of the store, what is deleted by age, and what the machine's policy forbids. */
+function ruleRows({ rules }: Found): Row[] {
+  if (rules === null) return [];
+  return ruleLines(rules).map((line) => [
+    line.slice(0, RULE_NAME_COLUMNS).trim(),
+    line.slice(RULE_NAME_COLUMNS),
+  ]);
 }
 
 function storeRows({ store, contents, files }: Found): Row[] {
