@@ -196,7 +196,7 @@ describe("export", () => {
     [["export", "x"], "--format NAME"],
     [["export", "x", "--format", "word"], "no format word"],
     [["export", "x", "--format", "html", "--full"], "leave out --full"],
-    [["export", "--all", "--format", "html"], "--all exports every session; leave out --format"],
+    [["export", "--all", "--format", "html"], "--all exports whole sessions; leave out --format"],
     [["export", "--all", "a", "b"], "one FILE"],
   ])("reports the mistake in %j", async (args, message) => {
     const { cli } = world();

@@ -54,6 +54,7 @@ const NONSENSE: Readonly<
   BACKSCROLL_CONFIG: [["config"], " "],
   BACKSCROLL_PRICES: [["stats"], " "],
   BACKSCROLL_ORIGINALS: [["ingest"], "nope"],
+  BACKSCROLL_SECRETS: [LIST, "acme_,(a+)+"],
   BACKSCROLL_TELEMETRY: [LIST, "on"],
   BACKSCROLL_INDEX_LANGUAGE: [LIST, "french"],
   BACKSCROLL_INDEX_TOOLS: [LIST, "some"],

@@ -9,6 +9,7 @@ import { EXIT, exitCodeOf } from "./exit.ts";
 import { commandHelp, overviewHelp } from "./help.ts";
 import { findCommand, parseInvocation, splitCommand } from "./parse.ts";
 import { readVersion, versions } from "./program.ts";
+import { maskOwnSecrets } from "./settings/own-secrets.ts";
 import { endQuietlyOnBrokenPipe, Terminal } from "./terminal.ts";
 
 const START = "start";
@@ -24,6 +25,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   endQuietlyOnBrokenPipe();
   const terminal = new Terminal();
   try {
+    maskOwnSecrets();
     return await run(argv, terminal);
   } catch (error) {
     report(error, argv, terminal);

@@ -12,11 +12,11 @@ import { describeLoss, type StoreLoss } from "../model/store-loss.ts";
 import type { StoreOptions } from "../store/store.ts";
 import { MEMORY } from "../store/store-options.ts";
 import { type Context, isServer } from "./context.ts";
-import { ownEmbedder } from "./embedder.ts";
-import { tokenForAddress } from "./local-token.ts";
-import { explainMissingModel, modelsOfEnvironment } from "./model.ts";
-import { ownPrices } from "./prices.ts";
 import { commandLine } from "./program.ts";
+import { ownEmbedder } from "./settings/embedder.ts";
+import { tokenForAddress } from "./settings/local-token.ts";
+import { explainMissingModel, modelsOfEnvironment } from "./settings/model.ts";
+import { ownPrices } from "./settings/prices.ts";
 
 export type Access =
   /** Never writes, creates or migrates anything. */

@@ -61,6 +61,7 @@ describe("the client has the names of the library", () => {
     const ofHosts = [
       "findSessionsWithText",
       "noteAct",
+      "owned",
       "resolveSessionId",
       "sessionSizes",
       "textModel",

@@ -8,6 +8,7 @@ export type VariableName =
   | "BACKSCROLL"
   | ("BACKSCROLL_DB" | "BACKSCROLL_TENANT" | "BACKSCROLL_TOKEN" | "BACKSCROLL_CONFIG")
   | ("BACKSCROLL_PRICES" | "BACKSCROLL_ORIGINALS" | "BACKSCROLL_TELEMETRY")
+  | "BACKSCROLL_SECRETS"
   | ("BACKSCROLL_INDEX_LANGUAGE" | "BACKSCROLL_INDEX_TOOLS" | "BACKSCROLL_INDEX_CACHE_MB")
   | ("BACKSCROLL_SEARCH_DEADLINE_MS" | "BACKSCROLL_EMBED_DEADLINE_MS")
   | "BACKSCROLL_HOOK_DEADLINE_MS"
@@ -55,6 +56,10 @@ const URL_OF_MODEL: Rule = {
   hidden: true,
 };
 
+/** What a secret of the user's own may begin with. */
+export const SECRET_PREFIX: RegExp = /^[\w.:/-]{3,64}$/;
+export const SECRET_PREFIX_WORDS = "3 to 64 letters, digits or . _ : / -";
+
 export const VARIABLES: Readonly<Record<VariableName, Rule>> = {
   BACKSCROLL: SWITCH,
   BACKSCROLL_DB: {
@@ -75,6 +80,10 @@ export const VARIABLES: Readonly<Record<VariableName, Rule>> = {
   BACKSCROLL_CONFIG: FILE,
   BACKSCROLL_PRICES: FILE,
   BACKSCROLL_ORIGINALS: SWITCH,
+  BACKSCROLL_SECRETS: {
+    words: `beginnings of keys, ${SECRET_PREFIX_WORDS} each, separated by commas`,
+    fits: (text) => text.split(",").every((each) => SECRET_PREFIX.test(each)),
+  },
   BACKSCROLL_TELEMETRY: oneOf(...TELEMETRIES),
   BACKSCROLL_INDEX_LANGUAGE: oneOf(...LANGUAGES),
   BACKSCROLL_INDEX_TOOLS: oneOf(...TOOL_INDEXINGS),

@@ -40,12 +40,36 @@ export function redact(text: string): Redaction {
   if (text.includes("PRIVATE KEY") || text.includes("Private-Lines")) {
     masked = withoutPrivateKeys(masked, mask);
   }
+  const own = ownKeys();
+  if (own !== null) masked = masked.replace(own, () => mask());
   masked = replacePieces(masked, keyRuns(masked), (found) => maskKeys(found, mask));
   if (HAS_CARD.test(masked)) {
     masked = masked.replace(CARD_NUMBER, (found) => (isCardNumber(found) ? mask() : found));
   }
   masked = replacePieces(masked, hintedLines(masked), (found) => withoutNamedSecrets(found, mask));
   return { text: masked, count };
+}
+
+/** Undefined until the first text; null: the user names none. */
+let own: RegExp | null | undefined;
+
+/**
+ * The user's own secrets, by what they begin with. From the environment, which every thread of a
+ * store inherits; the command line puts the configuration's there.
+ */
+function ownKeys(): RegExp | null {
+  if (own !== undefined) return own;
+  // Browsers have no process.
+  const { process } = globalThis as { process?: { env: Readonly<Record<string, string>> } };
+  const prefixes = (process?.env["BACKSCROLL_SECRETS"] ?? "")
+    .split(",")
+    .filter((prefix) => prefix.length >= 3)
+    .map((prefix) => prefix.replace(/\W/g, "\\$&"));
+  own =
+    prefixes.length === 0
+      ? null
+      : new RegExp(`(?<![\\w-])(?:${prefixes.join("|")})[\\w.~+/=-]{4,4096}`, "g");
+  return own;
 }
 
 /** `text` with each piece replaced; `bounds` are the pieces' starts and ends in turn. */

@@ -10,7 +10,7 @@ import { MAX_PAGE } from "../../model/limits.ts";
 import { readVariable, type VariableName } from "../../model/variables.ts";
 import { selectSessions } from "../../recap/select-sessions.ts";
 import { MEMORY } from "../../store/store-options.ts";
-import { embedderSettings } from "../embedder.ts";
+import { embedderSettings } from "../settings/embedder.ts";
 import { AGENTS } from "../setup/agents.ts";
 import { readServer } from "../setup/change.ts";
 import { hooksChange } from "../setup/claude-hooks.ts";

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { localTokenFile } from "../local-token.ts";
+import { localTokenFile } from "../settings/local-token.ts";
 
 const NAME = /^serve-(\d+)\.url$/;
 

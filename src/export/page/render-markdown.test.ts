@@ -186,7 +186,7 @@ describe("hostile texts", () => {
     ["[a](JaVaScRiPt:x) [b](data:text/html,x) ![c](data:image/svg+xml,x)", "a b c"],
     [
       "[a]( javascript:x) [b](\u0001javascript:x) [c](vbscript:x) [d](//e.org) [e](file:///x)",
-      "a [b](\u0001javascript:x) c d e",
+      "a [b](\u2401javascript:x) c d e",
     ],
     ["[a](<javascript:x>) [b](&#106;avascript:x) [c](javascript&colon;x)", "a b c"],
     [

@@ -57,6 +57,7 @@ describe("a configuration", () => {
       },
       embedder: { url: null, model: null, dimensions: null },
       ignore: { folders: [], repositories: [], agents: [], patterns: [] },
+      secrets: { prefixes: [] },
       keep: null,
       silence: "whole",
     });

@@ -90,6 +90,8 @@ export interface GatewayConfig {
   };
   readonly embedder: EmbedderConfig;
   readonly ignore: IgnoreConfig;
+  /** What secrets of the user's own begin with. */
+  readonly secrets: { readonly prefixes: readonly string[] };
   /** How long ingested sessions are kept, in milliseconds; null: for ever. */
   readonly keep: number | null;
   readonly silence: SilenceMode;

@@ -1,6 +1,7 @@
 /** The types of settings: how each is parsed, and how an error describes it. */
 
 import type { JsonValue } from "../../model/json.ts";
+import { SECRET_PREFIX, SECRET_PREFIX_WORDS } from "../../model/variables.ts";
 import { isTimeZone } from "../../routing/resets/daily-boundary.ts";
 
 export interface SettingKind {
@@ -27,6 +28,14 @@ export const TEXTS: SettingKind = {
   read: (value) =>
     Array.isArray(value) && value.every((each) => TEXT.read(each) !== undefined)
       ? (value as string[])
+      : undefined,
+};
+
+export const SECRET_PREFIXES: SettingKind = {
+  wanted: `a list of texts of ${SECRET_PREFIX_WORDS}`,
+  read: (value) =>
+    Array.isArray(value) && value.every((each) => SECRET_PREFIX.test(String(each)))
+      ? value.map(String)
       : undefined,
 };
 

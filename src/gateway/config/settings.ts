@@ -21,6 +21,7 @@ import {
   FLAG,
   KEEP,
   NUMBER,
+  SECRET_PREFIXES,
   type SettingKind,
   SIZE,
   TEXT,
@@ -259,6 +260,12 @@ export const SETTINGS: readonly Setting[] = [
     kind: TEXTS,
     preset: [],
     help: "Texts that the path of the agent's folder has, in any case; * stands for any characters.",
+  },
+  {
+    key: "secrets.prefixes",
+    kind: SECRET_PREFIXES,
+    preset: [],
+    help: "What your own secrets begin with, such as acme_live_: they are masked with what follows.",
   },
   {
     key: "keep",

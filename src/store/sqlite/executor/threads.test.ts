@@ -105,7 +105,8 @@ test("the log is reused beside searches without a pause", async () => {
     } }`;
   try {
     const indexing = { module, flushAt: 0 };
-    await using engine = await open(path, { searchThread: true, durability: "process", indexing });
+    const options = { searchThread: true, durability: "process", indexing } as const;
+    await using engine = engineOn(await openStore(path, options));
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
     let isOver = false;
     const searches = ["a", "b", "c", "d"].map(async (tenant) => {

@@ -1,10 +1,10 @@
 /** The language model of the command line, from the environment. No command needs one to start. */
 
-import { BackscrollError } from "../model/errors.ts";
-import type { TextModel } from "../model/text-model.ts";
-import { readVariable } from "../model/variables.ts";
-import { compatibleModel } from "../providers/compatible-model.ts";
-import type { FullModel } from "../providers/full-model.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { TextModel } from "../../model/text-model.ts";
+import { readVariable } from "../../model/variables.ts";
+import { compatibleModel } from "../../providers/compatible-model.ts";
+import type { FullModel } from "../../providers/full-model.ts";
 
 /** The option `models` of `open`: `default` if the environment names a server and a model. */
 export function modelsOfEnvironment(): Record<string, TextModel> {

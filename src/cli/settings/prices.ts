@@ -3,9 +3,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { BackscrollError } from "../model/errors.ts";
-import { LIST_PRICES, type PriceTable, readPrices } from "../model/prices.ts";
-import { readVariable } from "../model/variables.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { LIST_PRICES, type PriceTable, readPrices } from "../../model/prices.ts";
+import { readVariable } from "../../model/variables.ts";
 
 /** `BACKSCROLL_PRICES`, else `~/.backscroll/prices.json` if it is there. */
 export function ownPrices(): PriceTable {

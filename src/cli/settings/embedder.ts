@@ -4,12 +4,12 @@
  */
 
 import { homedir } from "node:os";
-import { hasConfig } from "../gateway/config/find-config.ts";
-import type { Embedder } from "../model/embedder.ts";
-import { BackscrollError } from "../model/errors.ts";
-import { readVariable } from "../model/variables.ts";
-import { compatibleEmbedder } from "../providers/embedding/compatible-embedder.ts";
-import { localEmbedder } from "../providers/embedding/local-embedder.ts";
+import { hasConfig } from "../../gateway/config/find-config.ts";
+import type { Embedder } from "../../model/embedder.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { readVariable } from "../../model/variables.ts";
+import { compatibleEmbedder } from "../../providers/embedding/compatible-embedder.ts";
+import { localEmbedder } from "../../providers/embedding/local-embedder.ts";
 
 /** The name of the model that runs in this process. */
 const LOCAL = "local";
@@ -44,7 +44,7 @@ function ofEnvironment(): Named | undefined {
 /** Reads the file only if it exists: most commands do not need it. */
 async function ofConfiguration(): Promise<Named | undefined> {
   if (!hasConfig(homedir(), process.env)) return undefined;
-  const { ownConfig } = await import("./gateway/own-config.ts");
+  const { ownConfig } = await import("../gateway/own-config.ts");
   const { url, model, dimensions } = ownConfig().config.embedder;
   if (url === null && model === null) return undefined;
   const names = { url: "embedder.url", model: "embedder.model" };
