@@ -154,7 +154,7 @@ function listed(sessions: readonly Session[], columns: number): string[] {
   const header = ["ID", "LAST INPUT", "AGENT", "MESSAGES", "TITLE"];
   const agents = new Map<string, number>();
   for (const { agent } of sessions) agents.set(agent, (agents.get(agent) ?? 0) + 1);
-  const counts = [...agents].map(([agent, count]) => `${formatCount(count)} of ${agent}`);
+  const counts = [...agents].map(([agent, count]) => `${counted(count, "session")} of ${agent}`);
   const more = sessions.length - MAX_LISTED;
   return [
     ...formatTable(header, rows, columns),
