@@ -103,7 +103,7 @@ describe("forget with filters", () => {
     expect([asked.code, asked.stderr]).toEqual([2, expect.stringContaining("add --yes")]);
     expect(asked.stdout).toMatch(/^ID +LAST INPUT +AGENT +MESSAGES +TITLE\n/);
     for (const n of [1, 2, 3]) expect(asked.stdout).toContain(`Question ${n}\n`);
-    expect(asked.stdout).toMatch(/\n3 of pi\n$/);
+    expect(asked.stdout).toMatch(/\n3 sessions of pi\n$/);
     const dry = await cli("forget", "--agent", "pi", "--matching", "question 2", "--dry-run");
     expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining("Would forget 1 session")]);
     const none = await json("--agent", "pi", "--since", "2999-01-01", "--yes");
