@@ -20,6 +20,7 @@ import { withOwnStore } from "../../store.ts";
 import { copyInProcess } from "../../transfer/backup-process.ts";
 import { announceServer } from "../../trust/running-servers.ts";
 import { given, toChoice, toCount } from "../../values.ts";
+import { collectAfter } from "./collect-garbage.ts";
 import { fleetOptions } from "./fleet-options.ts";
 
 /** As the server's own default: it is loaded on demand. */
@@ -154,6 +155,7 @@ export async function serveUntilStopped(
       toWireSessionStatus(await sessionStatus(engine.forTenant(name), id, gateway)),
   });
   const server = await openServer(engine, { ...settings, gateway, mcp: mcp.fetch });
+  const endCollecting = collectAfter(() => server.followers());
   const stop = new AbortController();
   const stopOnSignal = () => {
     if (stop.signal.aborted) process.exit(EXIT.internal);
@@ -181,6 +183,7 @@ export async function serveUntilStopped(
     await Promise.all(work);
   } finally {
     withdraw();
+    endCollecting();
     process.off("SIGINT", stopOnSignal).off("SIGTERM", stopOnSignal);
   }
   return EXIT.ok;
