@@ -37,6 +37,9 @@ const MIXES: Readonly<Record<Mix, readonly [number, number]>> = {
   thirds: [1 / 3, 2 / 3],
 };
 
+/** 20 a second. */
+const FOLLOWED_APPENDS = 600;
+
 /** Writes are spread over all sessions. */
 const idOf = (session: number) => `session-${session}`;
 
@@ -119,7 +122,10 @@ export async function openLoop(task: LoadTask): Promise<Figures> {
   };
 }
 
-/** Idle subscribers of the feed; then one change per tenant, which all its subscribers must get. */
+/**
+ * Idle subscribers of the feed; then a change per tenant, which all its subscribers must get; then
+ * appends, which each gets with its entry; then other callers alone, for as long.
+ */
 export async function holdSubscribers({
   url,
   count,
@@ -139,7 +145,8 @@ export async function holdSubscribers({
     await new Promise<void>((resolve, reject) => {
       const authorization = `Bearer ${tokens[i % tokens.length]}`;
       const headers = { accept: "text/event-stream", authorization };
-      const sent = request(`${url}/v1/changes`, { agent, headers }, (response) => {
+      const path = `${url}/v1/changes?include_entries=true`;
+      const sent = request(path, { agent, headers }, (response) => {
         response.setEncoding("utf8").on("data", (text: string) => {
           if (text.includes("session_created")) heard++;
         });
@@ -154,19 +161,33 @@ export async function holdSubscribers({
   await new Promise((resolve) => setTimeout(resolve, 5_000));
   const rssMb = rssOf(pid);
   const start = performance.now();
-  const create = (token: string) =>
-    fetch(`${url}/v1/sessions`, {
-      method: "POST",
-      headers: { "content-type": "application/json", authorization: `Bearer ${token}` },
-      body: JSON.stringify({ agent: "bench", created_by: "person" }),
-    });
-  await Promise.all(tokens.map(create));
+  const one = new Agent({ keepAlive: true });
+  const post = (token: string, path: string, body: object) =>
+    exchange(one, token, "POST", url + path, JSON.stringify(body));
+  const id = "followed";
+  await Promise.all(
+    tokens.map((token) =>
+      post(token, "/v1/sessions", { id, agent: "bench", created_by: "person" }),
+    ),
+  );
   while (heard < count && performance.now() - start < 30_000) {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   const heardByAllMs = performance.now() - start;
+  const words = new Words(11, 20_000);
+  const append = async () => {
+    for (let i = 0; i < FOLLOWED_APPENDS; i++) {
+      const messages = [{ role: "user", content: words.text(80) }];
+      await post(tokens[i % tokens.length] ?? "", `/v1/sessions/${id}/messages`, { messages });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  await append();
+  const rssLiveMb = rssOf(pid);
   for (const end of close) end();
-  return { rssMb, heard, heardByAllMs, rssAfterMb: rssOf(pid) };
+  await append();
+  one.destroy();
+  return { rssMb, heard, heardByAllMs, rssLiveMb, rssAfterMb: rssOf(pid) };
 }
 
 function sender(

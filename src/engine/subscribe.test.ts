@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Change } from "../model/change.ts";
-import { open } from "../open.ts";
-import type { Engine } from "./engine.ts";
+import { open, openStore } from "../open.ts";
+import { Engine } from "./engine.ts";
 import type { SessionHandle } from "./session-handle.ts";
 import type { SubscribeInput } from "./subscribe.ts";
 import type { TenantEngine } from "./tenant-engine.ts";
@@ -58,6 +58,22 @@ function positions(changes: readonly Change[]): number[] {
 }
 
 describe("subscribe", () => {
+  test("subscribers at the same position share the reads of a change", async () => {
+    const store = await openStore(":memory:");
+    onTestFinished(() => store.close());
+    const list = vi.spyOn(store, "listChanges");
+    const busy = new Engine(store);
+    const s = await busy.createSession({ agent: "test", createdBy: "test" });
+    const many = Array.from({ length: 50 }, () => busy.subscribe());
+    const first = many.map((changes) => changes.next());
+    await expect.poll(() => list.mock.calls.length).toBeGreaterThan(0);
+    await s.append({ role: "user", content: "for all" });
+    const heard = await Promise.all(first);
+    expect(new Set(heard.map(({ value }) => value?.entryId)).size).toBe(1);
+    expect(list.mock.calls.length).toBeLessThan(10);
+    await Promise.all(many.map((changes) => changes.return()));
+  });
+
   test("gives changes from now on, or all from the start", async () => {
     await say("before");
     const now = await untilWaiting(() => take(1));

@@ -13,6 +13,7 @@ import { MAX_PAGE } from "../model/limits.ts";
 import { rowDamaged } from "../store/damage/damage-errors.ts";
 import { storedObject } from "../store/damage/stored-json.ts";
 import type { ChangePage, ChangeRecord, FeedHead } from "../store/records.ts";
+import type { Store } from "../store/store.ts";
 import { toHex, ZERO_HASH } from "../transcript/hash.ts";
 import { checkInput, checkKey, checkLimit } from "./check.ts";
 import { checkFeedCursor, formatFeedCursor, parseFeedCursor } from "./cursor.ts";
@@ -151,7 +152,10 @@ async function* follow(
   if (session !== undefined) checkKey(session, "session");
   const wake = new WakeUp();
   // Listen before the first read, so that no change is missed in between.
-  const stop = store.onChange(() => wake.ring());
+  const stop = store.onChange(() => {
+    READING.get(store)?.clear();
+    wake.ring();
+  });
   const abort = () => wake.ring();
   signal.addEventListener("abort", abort);
   try {
@@ -162,7 +166,7 @@ async function* follow(
     while (!signal.aborted) {
       let page: ChangePage;
       try {
-        page = await store.listChanges(tenant, position, MAX_PAGE, session);
+        page = await readPage(engine, position, session);
         if (switches !== store.switches?.()) {
           // After a failover the new server must have the changes already given out, and this page
           // may mix both.
@@ -194,6 +198,30 @@ async function* follow(
     stop();
     signal.removeEventListener("abort", abort);
   }
+}
+
+/** Pages being read since the last change. */
+const READING = new WeakMap<Store, Map<string, Promise<ChangePage>>>();
+
+/**
+ * A change wakes all subscribers of a store at once. Those at the same position share one read: with
+ * a thousand, their reads would hold up everyone else's.
+ */
+function readPage(
+  { store, tenant }: EngineContext,
+  position: number,
+  session: string | undefined,
+): Promise<ChangePage> {
+  const reading = READING.get(store) ?? new Map<string, Promise<ChangePage>>();
+  READING.set(store, reading);
+  const key = JSON.stringify([tenant, position, session, store.switches?.()]);
+  const known = reading.get(key);
+  if (known !== undefined) return known;
+  const page = store.listChanges(tenant, position, MAX_PAGE, session).finally(() => {
+    if (reading.get(key) === page) reading.delete(key);
+  });
+  reading.set(key, page);
+  return page;
 }
 
 /** Throws `cursor_expired` unless the feed still has the last change given out. */

@@ -76,6 +76,8 @@ export interface RunningServer {
   readonly port: number;
   /** The Unix socket; undefined: there is none. */
   readonly socketPath: string | undefined;
+  /** The number of open event streams. */
+  followers(): number;
   /** A code for a link into the page, see `LocalAccess`; undefined: the page needs none. */
   newCode(): string | undefined;
   /** Ends event streams and waits for requests in progress. The engine stays open. */
@@ -104,6 +106,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
   const needsToken = !isLoopback || (options.requireToken ?? false);
   const stopping = new AbortController();
   const rateLimit = options.rateLimit ?? (isLoopback ? null : RATE_LIMIT);
+  const live = new Subscribers(options);
   const app = createApp({
     engine,
     version: options.version,
@@ -116,7 +119,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
       origins: new Set(allowOrigins.map(checkOrigin)),
       authenticate: (token) => engine.authenticate(token),
     },
-    live: new Subscribers(options),
+    live,
     ...(rateLimit === null ? {} : { limiter: new RateLimiter(rateLimit) }),
     ...(options.mcp === undefined ? {} : { mcp: options.mcp }),
     ...(options.budget === undefined ? {} : { budget: options.budget }),
@@ -136,6 +139,7 @@ export async function openServer(engine: Engine, options: ServerOptions): Promis
     url: listening.url,
     port: listening.port,
     socketPath: socket,
+    followers: () => live.count,
     newCode: () => (local === undefined || tellsUsers() ? undefined : local.newCode()),
     stop: async (patienceMs) => {
       stopping.abort(new BackscrollError("store_closed", "the server is stopping; ask again"));

@@ -1,6 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import { get, type IncomingMessage } from "node:http";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { TenantEngine } from "../../src/engine/tenant-engine.ts";
 import { type Engine, open, type SessionHandle } from "../../src/index.ts";
 import { openServer, type RunningServer } from "../../src/server/serve.ts";
 import { type Event, Events } from "./events.ts";
@@ -108,6 +109,20 @@ describe("followers", () => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     return /^backscroll_subscribers (\d+)$/m.exec(text)?.[1];
   };
+
+  test("of one change share one read of its entry", async () => {
+    const read = vi.spyOn(TenantEngine.prototype, "getEntry");
+    onTestFinished(() => read.mockRestore());
+    const url = `${server.url}/v1/changes?include_entries=true`;
+    const many = await Promise.all(Array.from({ length: 20 }, () => Events.open(url)));
+    const { id } = await session.append({ role: "user", content: "for all" });
+    for (const events of many) {
+      const [first] = await events.take(1);
+      expect(first?.data).toMatchObject({ entry: { id, blocks: [{ text: "for all" }] } });
+    }
+    expect(read.mock.calls.length).toBeLessThan(10);
+    await Promise.all(many.map((events) => events.close()));
+  });
 
   test("are counted until they leave, and HEAD requests are not", async () => {
     for (let i = 0; i < 3; i++) {

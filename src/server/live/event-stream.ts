@@ -22,6 +22,8 @@ export interface EventStreamOptions {
   /** How long a reader may stall while data waits. */
   readonly stallMs: number;
   readonly signal: AbortSignal;
+  /** Events whose entry is being read, by cursor: followers of a change share one read. */
+  readonly reading: Map<string, Promise<string>>;
   readonly onDrop: () => void;
   /** Called once, at the end of the stream. */
   readonly onEnd: () => void;
@@ -96,11 +98,9 @@ async function follow(
     for await (const change of changes) {
       await ready();
       if (signal.aborted) return;
-      const data = {
-        ...toWireChange(change),
-        ...(options.includeEntries ? { entry: await entryOf(tenant, change) } : {}),
-      };
-      send(`id: ${change.cursor}\nevent: ${change.kind}\ndata: ${JSON.stringify(data)}\n\n`);
+      send(
+        options.includeEntries ? await withEntry(tenant, change, options.reading) : eventOf(change),
+      );
     }
   } catch (error) {
     // After the first byte an error cannot be a status: send it as an event without an id, so that
@@ -109,6 +109,25 @@ async function follow(
     const { code, message } = error;
     send(`event: problem\ndata: ${JSON.stringify({ code, message })}\n\n`);
   }
+}
+
+function eventOf(change: Change, more: object = {}): string {
+  const data = JSON.stringify({ ...toWireChange(change), ...more });
+  return `id: ${change.cursor}\nevent: ${change.kind}\ndata: ${data}\n\n`;
+}
+
+function withEntry(
+  tenant: TenantEngine,
+  change: Change,
+  reading: EventStreamOptions["reading"],
+): Promise<string> {
+  const known = reading.get(change.cursor);
+  if (known !== undefined) return known;
+  const event = entryOf(tenant, change)
+    .then((entry) => eventOf(change, { entry }))
+    .finally(() => reading.delete(change.cursor));
+  reading.set(change.cursor, event);
+  return event;
 }
 
 /** Its current state: it may have changed since, or be deleted. */

@@ -28,6 +28,7 @@ export class Subscribers {
   readonly #stallMs: number;
   readonly #limits: FollowerLimits;
   readonly #byTenant = new Map<string, number>();
+  readonly #reading: EventStreamOptions["reading"] = new Map();
   #open = 0;
   #dropped = 0;
 
@@ -77,11 +78,12 @@ export class Subscribers {
   open(
     tenant: string,
     cutOff: () => void,
-  ): Pick<EventStreamOptions, "heartbeatMs" | "stallMs" | "onDrop" | "onEnd"> {
+  ): Pick<EventStreamOptions, "heartbeatMs" | "stallMs" | "reading" | "onDrop" | "onEnd"> {
     const leave = this.enter(tenant);
     return {
       heartbeatMs: this.#heartbeatMs,
       stallMs: this.#stallMs,
+      reading: this.#reading,
       onDrop: () => {
         this.#dropped++;
         cutOff();

@@ -19,6 +19,7 @@ import { commandLine, readVersion } from "../../program.ts";
 import { withOwnStore } from "../../store.ts";
 import { copyInProcess } from "../../transfer/backup-process.ts";
 import { given, toChoice, toCount } from "../../values.ts";
+import { collectAfter } from "./collect-garbage.ts";
 import { fleetOptions } from "./fleet-options.ts";
 
 /** As the server's own default: it is loaded on demand. */
@@ -153,6 +154,7 @@ export async function serveUntilStopped(
       toWireSessionStatus(await sessionStatus(engine.forTenant(name), id, gateway)),
   });
   const server = await openServer(engine, { ...settings, gateway, mcp: mcp.fetch });
+  const endCollecting = collectAfter(() => server.followers());
   const stop = new AbortController();
   const stopOnSignal = () => {
     if (stop.signal.aborted) process.exit(EXIT.internal);
@@ -178,6 +180,7 @@ export async function serveUntilStopped(
     await server.stop();
     await Promise.all(work);
   } finally {
+    endCollecting();
     process.off("SIGINT", stopOnSignal).off("SIGTERM", stopOnSignal);
   }
   return EXIT.ok;
