@@ -172,6 +172,8 @@ async function measureHighest(report: Report, address: string, sessions: number)
 async function measureSubscribers(report: Report, address: string): Promise<void> {
   const tokens = await makeTenantTokens(address, tenants(SUBSCRIBERS / MAX_TENANT_FOLLOWERS));
   const figures = await withSubject(startServer(address), async (server) => {
+    // A server that has just started warms up for a moment.
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
     const before = server.rssMb();
     const held = await inFreshProcess(SCENARIOS, "holdSubscribers", {
       url: server.url,
