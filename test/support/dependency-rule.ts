@@ -320,7 +320,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     ),
     packages: names(
       "node:child_process node:crypto node:fs node:fs/promises node:os",
-      "node:path node:util node:v8",
+      "node:path node:util node:v8 node:vm",
     ),
   },
 
