@@ -332,7 +332,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     ),
     packages: names(
       "node:child_process node:crypto node:fs node:fs/promises node:os",
-      "node:path node:util node:v8",
+      "node:path node:util node:v8 node:vm",
       // To edit other agents' settings.
       "jsonc-parser smol-toml",
     ),
