@@ -137,9 +137,15 @@ async function serve(...args: readonly string[]): Promise<string> {
   return (JSON.parse(line) as { url: string }).url;
 }
 
-/** The statuses of the calls, from a process of the user `nobody`. */
+/**
+ * The statuses of the calls, from a process of the user `nobody`, which it becomes after its start:
+ * that user may not be able to run the Node of a private folder.
+ */
 function asNobody(url: string, calls: readonly string[]): Promise<number[]> {
   const script = `
+    process.setgroups([]);
+    process.setgid(65_534);
+    process.setuid(65_534);
     const [url, ...calls] = process.argv.slice(1);
     const statuses = [];
     for (const call of calls) {
@@ -151,8 +157,6 @@ function asNobody(url: string, calls: readonly string[]): Promise<number[]> {
     console.log(JSON.stringify(statuses));`;
   return new Promise((resolve, reject) => {
     const asker = spawn(process.execPath, ["--input-type=module", "-e", script, url, ...calls], {
-      uid: 65_534,
-      gid: 65_534,
       cwd: "/",
       env: {},
       stdio: ["ignore", "pipe", "inherit"],
@@ -162,7 +166,7 @@ function asNobody(url: string, calls: readonly string[]): Promise<number[]> {
   });
 }
 
-/** Only root can run a process of another user, who must be able to run Node. */
+/** Only root can become another user. */
 const CAN_SWITCH = process.platform === "linux" && process.getuid?.() === 0;
 
 test.runIf(CAN_SWITCH)(
