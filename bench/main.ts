@@ -66,6 +66,7 @@ Options
                      one with transcripts/ and commits.json or needles.json; archive, context: a
                      folder of transcripts (context: whether each session's contexts fit)
                      recall: or paraphrases, for questions in other words than their answers
+  --copies N         archive: ingests the folder N times, each time as other sessions
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or plain
   --embedder local   recall: with vectors of the local model
@@ -100,11 +101,14 @@ async function main(): Promise<number> {
   const recall = recallOptions(values);
   const messages = Number(values.messages);
   const minutes = Number(values.minutes);
+  const copies = Number(values.copies);
   const known = backend === undefined || backend === "sqlite" || backend === "postgres";
   const isComplete =
     messages > 0 &&
     Number.isInteger(minutes) &&
     minutes > 0 &&
+    Number.isInteger(copies) &&
+    copies > 0 &&
     (!benches.includes(benchRecall) || recall !== undefined);
   const areKnown = benches.length > 0 && benches.length === positionals.length;
   if (!areKnown || !known || !isComplete) {
@@ -117,6 +121,7 @@ async function main(): Promise<number> {
     only: values.only ?? "",
     messages,
     minutes,
+    copies,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
     ...(values.data === undefined ? {} : { data: values.data }),
@@ -143,6 +148,7 @@ function parse() {
       files: { type: "string", default: "100000" },
       folder: { type: "string" },
       data: { type: "string" },
+      copies: { type: "string", default: "1" },
       haystack: { type: "string", default: "all" },
       profile: { type: "string", default: "default" },
       distractors: { type: "string", default: "0" },

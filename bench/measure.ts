@@ -21,8 +21,9 @@ export interface BenchOptions {
   readonly recall?: RecallOptions;
   /** Duration of the steady load of `fleet`, in minutes. */
   readonly minutes: number;
-  /** The folder that `archive` ingests. */
+  /** The folder that `archive` ingests, and how often, each time as other sessions. */
   readonly data?: string;
+  readonly copies: number;
   readonly ingest?: IngestBenchOptions;
   /** The folder in which sqlite-vec is installed. */
   readonly sqliteVec?: string;
