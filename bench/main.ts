@@ -61,6 +61,7 @@ Options
                      one with transcripts/ and commits.json or needles.json; archive, context: a
                      folder of transcripts (context: whether each session's contexts fit)
                      recall: or paraphrases, for questions in other words than their answers
+  --copies N         archive: ingests the folder N times, each time as other sessions
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or plain
   --embedder local   recall: with vectors of the local model
@@ -93,8 +94,13 @@ async function main(): Promise<number> {
   const { backend } = values;
   const recall = recallOptions(values);
   const messages = Number(values.messages);
+  const copies = Number(values.copies);
   const known = backend === undefined || backend === "sqlite" || backend === "postgres";
-  const isComplete = messages > 0 && (!benches.includes(benchRecall) || recall !== undefined);
+  const isComplete =
+    messages > 0 &&
+    Number.isInteger(copies) &&
+    copies > 0 &&
+    (!benches.includes(benchRecall) || recall !== undefined);
   const areKnown = benches.length > 0 && benches.length === positionals.length;
   if (!areKnown || !known || !isComplete) {
     console.error(HELP);
@@ -105,6 +111,7 @@ async function main(): Promise<number> {
     backends: backend === undefined ? ["sqlite", "postgres"] : [backend],
     only: values.only ?? "",
     messages,
+    copies,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
     ...(values.data === undefined ? {} : { data: values.data }),
@@ -129,6 +136,7 @@ function parse() {
       files: { type: "string", default: "100000" },
       folder: { type: "string" },
       data: { type: "string" },
+      copies: { type: "string", default: "1" },
       haystack: { type: "string", default: "all" },
       profile: { type: "string", default: "default" },
       distractors: { type: "string", default: "0" },

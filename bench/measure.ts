@@ -19,8 +19,9 @@ export interface BenchOptions {
   readonly messages: number;
   readonly folder?: string;
   readonly recall?: RecallOptions;
-  /** The folder that `archive` ingests. */
+  /** The folder that `archive` ingests, and how often, each time as other sessions. */
   readonly data?: string;
+  readonly copies: number;
   readonly ingest?: IngestBenchOptions;
   /** The folder in which `@mastra/libsql` is installed. */
   readonly mastra?: string;

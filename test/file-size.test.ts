@@ -4,16 +4,13 @@ import { expect, test } from "vitest";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** Longer files probably hold two ideas. */
-const MAX_LINES = 400;
+/** A longer file probably holds two ideas. */
+const MAX_LINES = 500;
 /** Larger folders probably hold two ideas. Tests and cases do not count. */
 const MAX_FILES = 24;
 
 /** Allowed longer files, each with its reason. */
 const LONG_FILES: Readonly<Record<string, string>> = {
-  "src/client/remote-tenant.ts": "Has every call of a tenant, a short method each, in one class.",
-  "test/cli.test.ts": "Runs the command line end to end; its lists of fields have a line a name.",
-  "test/mcp-tools.test.ts": "Calls every tool over every transport, with lists a line a name.",
   "test/package.test.ts": "Pins every public name as a literal, and grows with the surface alone.",
   "test/session-primitives.test.ts": "Runs each primitive of sessions on both databases.",
 };
@@ -28,7 +25,7 @@ const LARGE_FOLDERS: Readonly<Record<string, string>> = {
     "Has a file for each operation, under the same names as PostgreSQL.",
 };
 
-test("every file above 400 lines is listed, with its reason", () => {
+test("every file above 500 lines is listed, with its reason", () => {
   const lines = filesOf(
     "src/**/*.{ts,tsx,css}",
     "test/**/*.ts",
