@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { browserCommand } from "../src/cli/browser/open-browser.ts";
+import { browserCommand } from "../src/cli/commands/serve/open.ts";
 import { open } from "../src/index.ts";
 import { openServer } from "../src/server/serve.ts";
 import { callCli, environmentOf, ROOT } from "./support/cli.ts";

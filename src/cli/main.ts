@@ -1,15 +1,18 @@
 /** The command line: finds the command, runs it, and prints an error as one line. */
 
+import { readFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { hidePasswords } from "../api/address.ts";
 import { toWireError } from "../api/error.ts";
+import { configPlace, hasConfig } from "../gateway/config/find-config.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { readVariable, SECRET_PREFIX } from "../model/variables.ts";
 import type { Command } from "./command.ts";
 import { createContext } from "./context.ts";
 import { EXIT, exitCodeOf } from "./exit.ts";
 import { commandHelp, overviewHelp } from "./help.ts";
 import { findCommand, parseInvocation, splitCommand } from "./parse.ts";
 import { readVersion, versions } from "./program.ts";
-import { maskOwnSecrets } from "./settings/own-secrets.ts";
 import { endQuietlyOnBrokenPipe, Terminal } from "./terminal.ts";
 
 const START = "start";
@@ -95,4 +98,29 @@ function report(error: unknown, argv: readonly string[], terminal: Terminal): vo
   if (!BackscrollError.is(error) && error instanceof Error) {
     terminal.note(hidePasswords(error.stack ?? ""));
   }
+}
+
+/**
+ * The secrets that the configuration names, for every process and thread that masks.
+ *
+ * Whoever writes conversations reads the configuration strictly and refuses a wrong one; a command
+ * that only shows them goes on.
+ */
+function maskOwnSecrets(): void {
+  const { env } = process;
+  if (readVariable("BACKSCROLL_SECRETS", env) !== undefined || !hasConfig(homedir(), env)) return;
+  const prefixes = readPrefixes(configPlace(homedir(), env).path);
+  if (prefixes.length > 0) env["BACKSCROLL_SECRETS"] = prefixes.join(",");
+}
+
+function readPrefixes(path: string): readonly string[] {
+  let config: { readonly secrets?: { readonly prefixes?: unknown } } | null;
+  try {
+    config = JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return []; // Told by the strict reader.
+  }
+  const prefixes = config?.secrets?.prefixes;
+  if (!Array.isArray(prefixes)) return [];
+  return prefixes.filter((each) => typeof each === "string" && SECRET_PREFIX.test(each));
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ContextMessage } from "./message.ts";
-import { type ToolFilter, toolNames, toolPicker } from "./tool-filter.ts";
+import { type ToolFilter, toolNames, toolPicker } from "./prune.ts";
 
 function check(filter: ToolFilter | undefined, names: string): void {
   const picked = ["read", "Read_File", "shell.run", "a+b", ""].filter(toolPicker(filter));

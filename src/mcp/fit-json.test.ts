@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fitJson } from "./fit-json.ts";
+import { fitJson } from "./answer.ts";
 
 const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 

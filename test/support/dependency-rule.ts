@@ -179,7 +179,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: ["node:fs/promises", "node:path"],
   },
   "gateway/after-turn": {
-    folders: ["model", "async", "context", "engine", "gateway/compaction", "gateway/flush"],
+    folders: names("model async compaction context engine gateway/compaction gateway/flush"),
     packages: [],
   },
   "gateway/generate": {

@@ -9,19 +9,22 @@
 import { KeyedQueue } from "../../async/keyed-queue.ts";
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { Usage } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
+import { MAX_BATCH_ENTRIES, MAX_PAGE, MAX_TITLE_BYTES } from "../../model/limits.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
+import { combineUsage, totalTokens } from "../../model/usage.ts";
 import { FROM_REQUEST, isMadeTitle, TITLE_FROM_KEY } from "../../transcript/title/made-title.ts";
+import { titleOfRequest } from "../../transcript/title/request-title.ts";
 import { checkTenant } from "../common/check-tenant.ts";
 import { treePages } from "../common/tree-pages.ts";
-import { AnswerUsage } from "./answer-usage.ts";
 import {
   type Authors,
   type CountUsage,
+  requestOf,
   toCustomInput,
   toEntryInput,
   toLine,
@@ -33,9 +36,67 @@ import type {
   ClaudeSummary,
   FoldSummary,
 } from "./sdk-types.ts";
-import { titleOf } from "./session-title.ts";
 import { type ListedSession, readSummaries, SUMMARIES } from "./summaries.ts";
 import { mainKey, projectPrefix, SOURCE, sessionIdOf, transcriptKey } from "./transcript-key.ts";
+
+/**
+ * The title of a session, from the lines of its transcript.
+ *
+ * Ranks ascend: a title derived from a request, a model's, the user's.
+ */
+interface RankedTitle {
+  readonly title: string;
+  readonly rank: 1 | 2 | 3;
+}
+
+const FIELDS: Readonly<Record<string, readonly [string, 2 | 3]>> = {
+  "ai-title": ["aiTitle", 2],
+  "custom-title": ["customTitle", 3],
+};
+
+/** The best title of some lines that is not below `rank`, the last of equals; undefined if none. */
+function titleOf(lines: readonly ClaudeEntry[], rank: number): RankedTitle | undefined {
+  let best: RankedTitle | undefined;
+  for (const line of lines) {
+    const found = titleOfLine(line, Math.max(rank, best?.rank ?? 0));
+    if (found !== undefined) best = found;
+  }
+  return best;
+}
+
+function titleOfLine(line: ClaudeEntry, rank: number): RankedTitle | undefined {
+  const [field, own] = FIELDS[line.type] ?? [];
+  if (field === undefined || own === undefined) {
+    // The first request names the subject.
+    const made = rank > 0 ? undefined : titleOfRequest(requestOf(line) ?? "");
+    return made === undefined ? undefined : { title: made.title, rank: 1 };
+  }
+  const title = line[field];
+  if (typeof title !== "string" || title.trim() === "" || own < rank) return undefined;
+  // A UTF-16 unit takes at most three bytes.
+  return { title: title.trim().slice(0, MAX_TITLE_BYTES / 4), rank: own };
+}
+
+/**
+ * Usage of answers, counted once: each line of an answer repeats the usage so far.
+ *
+ * The lines of an answer are close together.
+ */
+const KEPT_ANSWERS = 64;
+
+class AnswerUsage {
+  readonly #told = new RecentMap<string, Usage>(KEPT_ANSWERS);
+
+  /** The usage that a line adds to its answer's earlier lines; null if none. */
+  take(answer: string | undefined, usage: Usage): Usage | null {
+    if (answer === undefined) return usage;
+    const told = this.#told.get(answer);
+    this.#told.set(answer, usage);
+    if (told === undefined) return usage;
+    const more = combineUsage(usage, told, (now, before) => Math.max(0, now - before));
+    return totalTokens(more) > 0 ? more : null;
+  }
+}
 
 export interface ClaudeSessionStoreOptions {
   /** The agent of the sessions, and the author of its answers. Default: `claude-agent-sdk`. */

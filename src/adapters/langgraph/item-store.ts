@@ -16,9 +16,7 @@ import type { StoredRecord } from "../../model/record.ts";
 import { checkTenant } from "../common/check-tenant.ts";
 import { deleteIfThere } from "../common/delete-records.ts";
 import { escaped, plain } from "../common/key-parts.ts";
-import { fitsFilter } from "./item-filter.ts";
-import { textOfItem, WHOLE_VALUE } from "./item-text.ts";
-
+import { toRecordText } from "../common/record-text.ts";
 import type {
   GetOperation,
   ListNamespacesOperation,
@@ -28,6 +26,88 @@ import type {
   StoreItem,
   StoreOperation,
 } from "./sdk-types.ts";
+
+/**
+ * The indexed text of an item: fields of its value, named by paths.
+ *
+ * The path of the whole value.
+ */
+const WHOLE_VALUE = "$";
+
+/** Cut to the limit of a record's text; null if there is none. */
+function textOfItem(value: unknown, paths: readonly string[]): string | null {
+  const texts = paths.flatMap((path) => textsAt(value, path === WHOLE_VALUE ? [] : parse(path)));
+  const text = texts.filter((part) => part !== "").join("\n");
+  return toRecordText(text);
+}
+
+/** `a.b[0].c`, `a[*]`, `a[-1]`, `*`, `{a,b.c}`. */
+function parse(path: string): string[] {
+  return path.match(/\{[^{}]*\}|\[[^[\]]*\]|[^.[\]{}]+/g) ?? [];
+}
+
+function textsAt(value: unknown, steps: readonly string[]): string[] {
+  const [step, ...rest] = steps;
+  if (step === undefined) return leaves(value);
+  if (step.startsWith("{")) {
+    const names = step.slice(1, -1).split(",");
+    return names.flatMap((name) => textsAt(value, [...parse(name.trim()), ...rest]));
+  }
+  return membersAt(value, step).flatMap((member) => textsAt(member, rest));
+}
+
+function membersAt(value: unknown, step: string): readonly unknown[] {
+  const isIndex = step.startsWith("[");
+  const name = isIndex ? step.slice(1, -1) : step;
+  if (Array.isArray(value)) {
+    if (name === "*") return value;
+    const member: unknown = isIndex ? value.at(Number(name)) : undefined;
+    return member === undefined ? [] : [member];
+  }
+  if (!isPlainObject(value) || isIndex) return [];
+  if (name === "*") return Object.values(value);
+  return Object.hasOwn(value, name) ? [value[name]] : [];
+}
+
+function leaves(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value === "number") return [String(value)];
+  if (Array.isArray(value)) return value.flatMap(leaves);
+  return isPlainObject(value) ? Object.values(value).flatMap(leaves) : [];
+}
+
+/** Filters of LangGraph's store: exact values, and operators on one field. */
+type Test = (value: unknown, wanted: unknown) => boolean;
+
+const OPERATORS: Readonly<Record<string, Test>> = {
+  $eq: (value, wanted) => value === wanted,
+  $ne: (value, wanted) => value !== wanted,
+  $gt: (value, wanted) => Number(value) > Number(wanted),
+  $gte: (value, wanted) => Number(value) >= Number(wanted),
+  $lt: (value, wanted) => Number(value) < Number(wanted),
+  $lte: (value, wanted) => Number(value) <= Number(wanted),
+  $in: (value, wanted) => Array.isArray(wanted) && wanted.includes(value),
+  $nin: (value, wanted) => !(Array.isArray(wanted) && wanted.includes(value)),
+};
+
+function fitsFilter(
+  value: Readonly<Record<string, unknown>>,
+  filter: Readonly<Record<string, unknown>>,
+): boolean {
+  return Object.entries(filter).every(([field, wanted]) => fits(value[field], wanted));
+}
+
+function fits(value: unknown, wanted: unknown): boolean {
+  if (!isPlainObject(wanted)) return value === wanted;
+  return Object.entries(wanted).every(([name, operand]) => {
+    const test = OPERATORS[name];
+    if (test !== undefined) return test(value, operand);
+    const known = Object.keys(OPERATORS).join(", ");
+    throw new BackscrollError("invalid_input", `filter has no operator ${name}; it has ${known}`, {
+      details: { field: "filter" },
+    });
+  });
+}
 
 export interface ItemStoreOptions {
   /** The namespace of its records. Default: `langgraph-store`. */

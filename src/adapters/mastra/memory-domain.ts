@@ -7,16 +7,18 @@
 
 import { KeyedQueue } from "../../async/keyed-queue.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { copyOf, planCopy } from "./copy-thread.ts";
+import type { StoredRecord } from "../../model/record.ts";
+import { toRecordText } from "../common/record-text.ts";
+import { untilWritten } from "../common/settle.ts";
 import { listMessages, type MessagePage } from "./message-lists.ts";
 import { type Authors, MessageMirror } from "./message-mirror.ts";
 import { checkMessage, MessageRecords } from "./message-records.ts";
 import { ObservationRecords } from "./observation-records.ts";
-import { invalid } from "./paging.ts";
-import { type MessagePlace, messagesOf } from "./record-keys.ts";
-import { checkName, RecordStore } from "./record-store.ts";
-import { ResourceRecords } from "./resource-records.ts";
+import { invalid, isWithin } from "./paging.ts";
+import { type MessagePlace, messagesOf, resourceKey } from "./record-keys.ts";
+import { checkName, RecordStore, timeAfter, toDate, toJson } from "./record-store.ts";
 import type {
+  DateRange,
   MastraMessage,
   MastraMessageUpdate,
   MastraResource,
@@ -27,6 +29,69 @@ import type {
   ThreadListing,
 } from "./sdk-types.ts";
 import { ThreadRecords, threadNotFound } from "./thread-records.ts";
+
+/**
+ * Resources and their working memories as records; `records.search` finds a working memory by its words.
+ */
+class ResourceRecords {
+  readonly #store: RecordStore;
+
+  constructor(store: RecordStore) {
+    this.#store = store;
+  }
+
+  async find(resourceId: string): Promise<MastraResource | null> {
+    const record = await this.#store.find(resourceKey(checkName(resourceId, "resourceId")));
+    return record === undefined ? null : toResource(record);
+  }
+
+  async save(resource: MastraResource): Promise<void> {
+    checkName(resource.id, "resource.id");
+    toDate(resource.createdAt, "resource.createdAt");
+    toDate(resource.updatedAt, "resource.updatedAt");
+    await this.#put(resource);
+  }
+
+  /** Updates the given fields of a resource, which is created if missing. */
+  async update(change: {
+    readonly resourceId: string;
+    readonly workingMemory?: string;
+    readonly metadata?: Record<string, unknown>;
+  }): Promise<MastraResource> {
+    const { resourceId: id, workingMemory, metadata } = change;
+    return untilWritten(async () => {
+      const record = await this.#store.find(resourceKey(checkName(id, "resourceId")));
+      const now = new Date();
+      const before =
+        record === undefined ? { id, createdAt: now, updatedAt: now } : toResource(record);
+      const resource: MastraResource = {
+        ...before,
+        metadata: { ...before.metadata, ...metadata },
+        updatedAt: record === undefined ? now : timeAfter(before.updatedAt),
+      };
+      if (workingMemory !== undefined) resource.workingMemory = workingMemory;
+      await this.#put(resource, record?.version ?? null);
+      return resource;
+    });
+  }
+
+  async #put(resource: MastraResource, expectedVersion?: string | null): Promise<void> {
+    const { workingMemory } = resource;
+    const text = toRecordText(typeof workingMemory === "string" ? workingMemory : "");
+    const options = expectedVersion === undefined ? { text } : { text, expectedVersion };
+    const value = toJson(resource, "resource");
+    await this.#store.write([this.#store.put(resourceKey(resource.id), value, options)]);
+  }
+}
+
+function toResource({ value }: StoredRecord): MastraResource {
+  const resource = value as unknown as MastraResource;
+  return {
+    ...resource,
+    createdAt: new Date(resource.createdAt),
+    updatedAt: new Date(resource.updatedAt),
+  };
+}
 
 /** Messages of a copy that are in memory at a time. */
 const COPIED_AT_ONCE = 200;
@@ -261,4 +326,58 @@ function byThread<Item extends { readonly threadId?: string }>(
   items: readonly Item[],
 ): Map<string, Item[]> {
   return Map.groupBy(items, ({ threadId = "" }) => threadId);
+}
+
+/** Copies a thread: selects the messages, and describes the new thread. */
+interface CopyPlan {
+  readonly thread: MastraThread;
+  /** The messages to copy, the oldest first. */
+  readonly places: readonly MessagePlace[];
+}
+
+/** `places` are the source's, the newest first. */
+function planCopy(
+  input: ThreadCopy,
+  source: MastraThread,
+  places: readonly MessagePlace[],
+): CopyPlan {
+  const { sourceThreadId, newThreadId = crypto.randomUUID(), options = {} } = input;
+  const { messageLimit = 0, messageFilter = {} } = options;
+  const { startDate, endDate, messageIds = [] } = messageFilter;
+  const range = { start: startDate, end: endDate } as DateRange;
+  const ids = new Set(messageIds);
+  const matches = places.filter(
+    ({ id, time }) => isWithin(time, range) && (ids.size === 0 || ids.has(id)),
+  );
+  const copied = (messageLimit > 0 ? matches.slice(0, messageLimit) : matches).toReversed();
+  const now = new Date();
+  const title = input.title || (source.title ? `Clone of ${source.title}` : undefined);
+  const thread: MastraThread = {
+    id: newThreadId,
+    resourceId: input.resourceId || source.resourceId,
+    metadata: { ...input.metadata, clone: cloneOf(sourceThreadId, now, copied.at(-1)) },
+    createdAt: now,
+    updatedAt: now,
+  };
+  if (title !== undefined) thread.title = title;
+  return { thread, places: copied };
+}
+
+/** A copy of a message under a new id. */
+function copyOf(
+  message: MastraMessage,
+  thread: MastraThread,
+  resourceId: string | undefined,
+): MastraMessage {
+  const copy = { ...message, id: crypto.randomUUID(), threadId: thread.id };
+  return resourceId ? { ...copy, resourceId } : copy;
+}
+
+function cloneOf(
+  sourceThreadId: string,
+  clonedAt: Date,
+  last: MessagePlace | undefined,
+): Record<string, unknown> {
+  const clone = { sourceThreadId, clonedAt };
+  return last === undefined ? clone : { ...clone, lastMessageId: last.id };
 }

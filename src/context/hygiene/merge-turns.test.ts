@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { mergeTurns } from "./merge-turns.ts";
+import { mergeTurns } from "./prepare-turns.ts";
 import type { SentText, Turn } from "./turn.ts";
 
 test("neighbours of one role become one turn with all blocks", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ImageBlock } from "../../model/block.ts";
-import { readImage } from "./read-image.ts";
+import { readImage } from "./read-block.ts";
 import { COMMON_MEDIA_TYPES } from "./rules.ts";
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ";

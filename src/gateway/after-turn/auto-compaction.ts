@@ -6,29 +6,68 @@
  */
 
 import { KeyedQueue } from "../../async/keyed-queue.ts";
+import { readCompactionPolicy } from "../../compaction/policy.ts";
 import { contextWindow as findWindow } from "../../context/context-window.ts";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../../context/tokens.ts";
 import type { CompactionResult } from "../../engine/compaction/compact.ts";
-import type { CompactInput } from "../../engine/compaction/compact-options.ts";
+import type { CompactInput, KeepInput } from "../../engine/compaction/compact-options.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { checkFields, checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import type { JsonObject } from "../../model/json.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import {
   type AutoPolicy,
   type AutoPolicyName,
   DEFAULT_AUTO_POLICY,
+  nonePolicy,
   toAutoPolicy,
 } from "../compaction/auto-policy.ts";
 import { compactBy } from "../compaction/compact-by.ts";
 import { type CompactionDecision, decide } from "../compaction/decide.ts";
 import type { EventListener, GatewayEvent } from "../compaction/events.ts";
-import { keepAfterOverflow, keepOf } from "../compaction/keep.ts";
 import { type MeasuredSession, readFigures, type TurnUsage } from "../compaction/read-figures.ts";
-import { sessionPolicy } from "../compaction/session-policy.ts";
+import { compactionThreshold } from "../compaction/reserve.ts";
 import { checkFlush, type MemoryFlushOptions } from "../flush/flush-options.ts";
 import { flushIfDue } from "../flush/flush-session.ts";
 import type { FlushResult } from "../flush/run-flush.ts";
+
+/** The verbatim part of a conversation when a policy compacts; it shrinks with each overflow. */
+type KeepPlan = Pick<CompactInput, "preset" | "keep" | "limitTokens">;
+
+/**
+ * The context must end well below the threshold, or the next turn would exceed it again. `turns`
+ * has no token threshold: it keeps the newer half. `claw` keeps its number of messages.
+ */
+function keepOf(policy: AutoPolicy, contextWindow: number): KeepPlan {
+  switch (policy.name) {
+    case "none":
+    case "turns":
+      return { keep: "half" };
+    case "claw":
+      // No token limit: claw-code keeps these messages whatever their size.
+      return { preset: { name: "claw", messages: policy.messages, tokens: policy.tokens } };
+    case "pi": {
+      const limitTokens = Math.floor(compactionThreshold(policy, contextWindow) / 2);
+      return { keep: { tokens: Math.min(policy.keepRecentTokens, limitTokens) }, limitTokens };
+    }
+  }
+}
+
+/**
+ * By attempt: keep about a quarter of the window, then the last exchange, then only the unanswered
+ * message.
+ */
+const LESS: readonly ((contextWindow: number) => KeepInput)[] = [
+  (contextWindow) => ({ tokens: Math.floor(contextWindow / 4) }),
+  () => ({ messages: 2 }),
+  () => "none",
+];
+
+/** The kept part after the `attempt`-th overflow in a row, counted from 1. */
+function keepAfterOverflow(attempt: number, contextWindow: number): KeepPlan {
+  const keep = LESS[Math.min(attempt, LESS.length) - 1]?.(contextWindow) ?? "none";
+  return { keep, limitTokens: Math.floor(contextWindow / (attempt + 1)) };
+}
 
 export interface AutoCompactionOptions {
   /** A policy's name, or a policy with its own settings. Default: `turns`. */
@@ -239,4 +278,34 @@ export function toAutoCompaction(
 
 function windowOf({ model, contextWindow }: AutoCompactionOptions): number {
   return contextWindow ?? findWindow(model ?? null).tokens;
+}
+
+/**
+ * The policy of one session: the host's choice with the overrides in the session's metadata.
+ *
+ * `metadata.compaction` has the triggers of `turns`; `strategy: "never"` and `enabled: false`
+ * switch any policy off for the session. Unknown values are reported and ignored.
+ */
+export function sessionPolicy(
+  policy: AutoPolicy,
+  metadata: JsonObject,
+): { readonly policy: AutoPolicy; readonly problems: readonly string[] } {
+  const own = metadata["compaction"];
+  if (own === undefined) return { policy, problems: [] };
+  if (isPlainObject(own) && own["enabled"] === false) {
+    return { policy: nonePolicy(), problems: [] };
+  }
+  const read = readCompactionPolicy(metadata);
+  const { problems } = read;
+  if (read.policy.strategy === "never") return { policy: nonePolicy(), problems };
+  if (policy.name !== "turns" || !isPlainObject(own)) return { policy, problems };
+  const { triggerTurns, triggerTokens } = read.policy;
+  return {
+    policy: {
+      ...policy,
+      ...(own["triggerTurns"] === undefined ? {} : { triggerTurns }),
+      ...(own["triggerTokens"] === undefined ? {} : { triggerTokens }),
+    },
+    problems,
+  };
 }

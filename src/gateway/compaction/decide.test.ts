@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { sessionPolicy } from "../after-turn/auto-compaction.ts";
 import {
   type AutoPolicy,
   CLAW_VARIABLE,
@@ -11,7 +12,6 @@ import {
 } from "./auto-policy.ts";
 import { type CompactionFigures, decide } from "./decide.ts";
 import { effectiveReserve } from "./reserve.ts";
-import { sessionPolicy } from "./session-policy.ts";
 
 const QUIET: CompactionFigures = {
   contextTokens: 0,

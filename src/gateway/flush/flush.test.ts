@@ -12,11 +12,11 @@ import { autoCompaction } from "../after-turn/auto-compaction.ts";
 import { clawPolicy, nonePolicy, piPolicy, turnsPolicy } from "../compaction/auto-policy.ts";
 import { readFigures } from "../compaction/read-figures.ts";
 import { readAutoState } from "../compaction/session-state.ts";
-import { dayOf } from "./day-file.ts";
 import { decideFlush, softThreshold } from "./decide-flush.ts";
 import type { MemoryFlushOptions } from "./flush-options.ts";
 import { checkFlush } from "./flush-options.ts";
 import { flushIfDue } from "./flush-session.ts";
+import { dayOf } from "./run-flush.ts";
 
 const SETTINGS = { enabled: true, softThresholdTokens: 4_000, workspaceAccess: "rw" } as const;
 const FIGURES = {

@@ -6,15 +6,48 @@
  * flush.
  */
 
-import type { ChatPart, ToolCallPart } from "../../context/chat-model.ts";
+import { appendFile, mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { ChatPart, ChatTool, ToolCallPart } from "../../context/chat-model.ts";
 import type { ContextMessage } from "../../context/message.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { Block } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { isPlainObject } from "../../model/json.ts";
 import { isSilent } from "../silence/silence.ts";
-import { dayOf, type NewMemory, writeDayFile } from "./day-file.ts";
 import type { CheckedFlush } from "./flush-options.ts";
-import { REMEMBER_TOOL } from "./remember-tool.ts";
+
+/** The one tool of a memory flush, described without the AI SDK: https://standardschema.dev. */
+const SCHEMA = {
+  type: "object",
+  properties: {
+    name: { type: "string", description: "A short name, such as deploy-steps." },
+    content: { type: "string", description: "What to remember, in at most 8 KiB." },
+  },
+  required: ["name", "content"],
+  additionalProperties: false,
+};
+
+const REMEMBER_TOOL: ChatTool = {
+  description: "Keep a note for later conversations, in place of one of the same name.",
+  inputSchema: {
+    "~standard": {
+      version: 1,
+      vendor: "backscroll",
+      validate: (value: unknown) =>
+        isMemory(value) ? { value } : { issues: [{ message: "name and content must be texts" }] },
+      jsonSchema: { input: () => SCHEMA, output: () => SCHEMA },
+    },
+  },
+};
+
+function isMemory(value: unknown): boolean {
+  return (
+    isPlainObject(value) &&
+    typeof value["name"] === "string" &&
+    typeof value["content"] === "string"
+  );
+}
 
 export interface FlushResult {
   readonly memories: readonly string[];
@@ -140,4 +173,60 @@ function toResult({ id, name }: ToolCallPart, output: string, isError: boolean):
 
 function toMessage(role: ContextMessage["role"], blocks: readonly Block[]): ContextMessage {
   return { role, actor: null, blocks, part: "recent", entryIds: [], model: null };
+}
+
+/**
+ * Memories in a file per day, for agents whose workspace is a folder.
+ *
+ * The file is append-only, and a line that it already has is skipped: a repeated flush is
+ * idempotent.
+ */
+interface NewMemory {
+  readonly name: string;
+  readonly content: string;
+}
+
+/** The day of `now` in a time zone, as `YYYY-MM-DD`. */
+export function dayOf(now: number, timeZone?: string): string {
+  const parts = new Intl.DateTimeFormat("en-CA", {
+    year: "numeric",
+    month: "2-digit",
+    day: "2-digit",
+    ...(timeZone === undefined ? {} : { timeZone }),
+  }).formatToParts(now);
+  const part = (type: string) => parts.find((found) => found.type === type)?.value ?? "";
+  return `${part("year")}-${part("month")}-${part("day")}`;
+}
+
+/** Gives the path of the file. */
+async function writeDayFile(
+  folder: string,
+  day: string,
+  memories: readonly NewMemory[],
+): Promise<string> {
+  const file = join(folder, `${day}.md`);
+  await mkdir(folder, { recursive: true });
+  const present = await readOrEmpty(file);
+  const known = new Set(present.split("\n"));
+  const lines = memories
+    .map(({ name, content }) => `- **${oneLine(name)}**: ${oneLine(content)}`)
+    .filter((line, i, all) => !known.has(line) && all.indexOf(line) === i);
+  if (lines.length === 0) return file;
+  const start = present === "" ? `# ${day}\n\n` : present.endsWith("\n") ? "" : "\n";
+  await appendFile(file, `${start}${lines.join("\n")}\n`);
+  return file;
+}
+
+/** A memory is one line: text after a line break must not pose as another memory. */
+function oneLine(text: string): string {
+  return text.trim().replace(/\s+/g, (space) => (/[\r\n\u2028\u2029]/.test(space) ? " / " : space));
+}
+
+async function readOrEmpty(file: string): Promise<string> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
 }

@@ -4,10 +4,10 @@ import type { CompactionResult } from "../../engine/compaction/compact.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import { formatCount } from "../../model/format-count.ts";
 import { matchTrigger } from "../../routing/triggers.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";
-import { formatSessionStatus } from "../status/format-status.ts";
-import { sessionStatus } from "../status/session-status.ts";
+import { type SessionStatus, sessionStatus } from "../status/session-status.ts";
 
 /** Compacts on request. `instructions` is the text after the command, or empty. */
 export type CompactOnRequest = (
@@ -59,4 +59,18 @@ export async function answerCommand(
     if (!BackscrollError.is(error)) throw error;
     return `Not compacted: ${error.message}`;
   }
+}
+
+/** A session's status in a few lines, for a chat. */
+function formatSessionStatus(status: SessionStatus, timeZone: string): string {
+  const { contextTokens, window, estimated, compactionCount, nextReset } = status;
+  const percent = Math.round((contextTokens / window.tokens) * 100);
+  const times = compactionCount === 1 ? "once" : `${compactionCount} times`;
+  const when = (ms: number) => new Date(ms).toLocaleString("sv-SE", { timeZone }).slice(0, 16);
+  return [
+    `Session ${status.sessionId}${status.key === null ? "" : ` (${status.key})`}`,
+    `Context ${formatCount(contextTokens)} of ${formatCount(window.tokens)} tokens (${percent} %${estimated ? ", estimated" : ""}), compacted ${compactionCount === 0 ? "never" : times}`,
+    ...(status.memoryFlushAt === null ? [] : [`Notes written ${when(status.memoryFlushAt)}`]),
+    `Reset ${status.resetRule}${nextReset === null ? "" : `; next ${when(nextReset.at)}`}`,
+  ].join("\n");
 }

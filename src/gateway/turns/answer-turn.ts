@@ -2,7 +2,7 @@
 
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
-import { messageOf } from "../../model/errors.ts";
+import { BackscrollError, messageOf } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { RouteFields } from "../../model/route.ts";
@@ -14,6 +14,7 @@ import {
 } from "../after-turn/auto-compaction.ts";
 import type { EventListener, GatewayEvent } from "../compaction/events.ts";
 import type { TurnUsage } from "../compaction/read-figures.ts";
+import { readAutoState } from "../compaction/session-state.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";
 import type { GenerateInput, GeneratePart, GenerateResult } from "../generate/generate-input.ts";
 import { runGenerate } from "../generate/run-generate.ts";
@@ -21,7 +22,53 @@ import { modelOf, routeOf } from "../routes/route-of.ts";
 import { type AnyModel, chooseModel, type GatewayModel, noModel } from "./choose-model.ts";
 import { type CompactionSetup, compactionOf } from "./compaction-of.ts";
 import { isOn, shownThoughts } from "./levels.ts";
-import { mirrorTurn } from "./mirror-turn.ts";
+
+/**
+ * Denormalisation: copies a turn's counters and marks to the route, under the names that gateways
+ * use.
+ *
+ * The session's values are authoritative. The route has copies so that one read gives the state of
+ * a conversation.
+ *
+ * Concurrent turns write the same fields, so the next turn repairs a lost update.
+ */
+const MAX_TRIES = 5;
+
+/** Writes only the changed fields, and only while the route leads to the session. */
+async function mirrorTurn(tenant: TenantEngine, session: SessionHandle): Promise<void> {
+  for (let tries = 1; tries <= MAX_TRIES; tries++) {
+    const route = (await routeOf(tenant, session.id))?.route;
+    if (route === undefined) return;
+    const fields = Object.entries(await readFields(session, route.fields));
+    const news = fields.filter(([name, value]) => route.fields[name] !== value);
+    if (news.length === 0) return;
+    try {
+      const expectedVersion = route.version;
+      await tenant.routes.patch(route.key, Object.fromEntries(news), { expectedVersion });
+      return;
+    } catch (error) {
+      const isGone = BackscrollError.is(error, "session_key_not_found");
+      if (!isGone && !BackscrollError.is(error, "route_conflict")) throw error;
+    }
+  }
+}
+
+/** An imported route has counted compactions elsewhere: the count does not shrink. */
+async function readFields(session: SessionHandle, known: RouteFields): Promise<RouteFields> {
+  const { tokens, metadata } = await session.meta();
+  const { contextTokens } = await session.usage();
+  const { compactionCount, memoryFlushAt, memoryFlushCompactionCount } = readAutoState(metadata);
+  const { inputTokens, outputTokens } = tokens;
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: inputTokens + outputTokens,
+    contextTokens,
+    compactionCount: Math.max(compactionCount, known.compactionCount ?? 0),
+    ...(memoryFlushAt === null ? {} : { memoryFlushAt }),
+    ...(memoryFlushCompactionCount === null ? {} : { memoryFlushCompactionCount }),
+  };
+}
 
 /** As for `generate`; defaults come from the configuration and the route. */
 export interface GatewayGenerateInput extends Omit<GenerateInput, "model" | "tools"> {

@@ -1,6 +1,9 @@
 /** One call of an app's model: the work before it and after it. */
 
 import { contextWindow } from "../../context/context-window.ts";
+import type { ContextMessage } from "../../context/message.ts";
+import type { AiSdkMessage } from "../../context/render/ai-sdk.ts";
+import { renderContext } from "../../context/render/render.ts";
 import type { BuildContextInput } from "../../engine/context/context-options.ts";
 import type { MessageInput } from "../../engine/message-input.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
@@ -19,8 +22,7 @@ import { effectiveReserve, REPLY_RESERVE } from "../compaction/reserve.ts";
 import { seenBy } from "../generate/perspective.ts";
 import { readContext, readNear } from "../generate/read-context.ts";
 import { newMessages } from "./read-prompt.ts";
-import type { SdkMessage, SdkModel } from "./sdk-model.ts";
-import { writePrompt } from "./write-prompt.ts";
+import type { SdkMessage, SdkModel, SdkPart } from "./sdk-model.ts";
 
 export interface WithMemoryOptions {
   readonly memory: TenantEngine;
@@ -137,4 +139,41 @@ export function readUsage(usage: unknown): Usage | null {
 
 function count(value: unknown): number {
   return typeof value === "number" && value > 0 ? Math.floor(value) : 0;
+}
+
+/**
+ * Writes a context as a prompt of the AI SDK's model interface.
+ *
+ * The app's system messages, then the conversation.
+ */
+function writePrompt(
+  system: readonly SdkMessage[],
+  messages: readonly ContextMessage[],
+  model: SdkModel,
+): SdkMessage[] {
+  const rendered = renderContext(messages, "ai-sdk", { model: model.modelId });
+  const { instructions } = rendered;
+  const isTagged = Number(/^v(\d+)/.exec(model.specificationVersion)?.[1] ?? 4) >= 4;
+  return [
+    ...system,
+    ...(instructions === undefined ? [] : [{ role: "system" as const, content: instructions }]),
+    ...rendered.messages.map((message) => toSdkMessage(message, isTagged)),
+  ];
+}
+
+function toSdkMessage({ role, content }: AiSdkMessage, isTagged: boolean): SdkMessage {
+  const parts = content as readonly SdkPart[];
+  return {
+    role,
+    content: parts.map((part) =>
+      part.type === "file" ? { ...part, data: fileData(String(part["data"]), isTagged) } : part,
+    ),
+  };
+}
+
+/** Version 4 tags a file's data; earlier versions distinguish an address by its type. */
+function fileData(data: string, isTagged: boolean): unknown {
+  const url = /^https?:\/\//i.test(data) ? new URL(data) : undefined;
+  if (!isTagged) return url ?? data;
+  return url === undefined ? { type: "data", data } : { type: "url", url };
 }

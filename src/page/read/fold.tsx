@@ -1,5 +1,20 @@
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { isOpen, toggle } from "./folds.ts";
+
+/**
+ * The open folds by name. Kept outside of the rows, which are removed when they leave the view.
+ */
+const opened = signal<ReadonlySet<string>>(new Set());
+
+function isOpen(name: string): boolean {
+  return opened.value.has(name);
+}
+
+function toggle(name: string): void {
+  const next = new Set(opened.peek());
+  if (!next.delete(name)) next.add(name);
+  opened.value = next;
+}
 
 /** One line that opens to more. */
 export function Fold(props: {

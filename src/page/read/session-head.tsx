@@ -1,17 +1,82 @@
 /** The head of a session: title, origin, figures, actions and tools. */
 
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { totalTokens } from "../../client/index.ts";
 import { sessionAddress } from "../data/address.ts";
-import type { Session } from "../data/types.ts";
+import { tell } from "../data/connection.ts";
+import type { Hit, Related, Session, WindowItem } from "../data/types.ts";
+import { excerpt } from "../find/excerpt.ts";
 import { Origins } from "../find/session-rows.tsx";
 import { age, counted, day, dollars, moment, short } from "../parts/words.ts";
-import { firstSince } from "./find-date.ts";
 import { FindInSession } from "./find-in-session.tsx";
-import { RelatedSessions } from "./related-sessions.tsx";
 import { SessionActions } from "./session-actions.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { SessionTree } from "./session-tree.tsx";
+
+/** Sessions similar to the open one, and earlier occurrences of its first question. */
+const EXCERPT_CHARACTERS = 160;
+
+function RelatedSessions(props: { readonly model: SessionModel; readonly session: Session }) {
+  const { model, session } = props;
+  const found = useSignal<Related | undefined>(undefined);
+  useEffect(() => {
+    model.engine.relatedSessions({ session: session.id }).then(
+      (related) => {
+        found.value = related;
+      },
+      (error: unknown) => {
+        model.failure.value = tell(error);
+      },
+    );
+  }, [session.id]);
+  const related = found.value;
+  if (related === undefined) {
+    return (
+      <p class="sub-list" aria-busy="true">
+        Looking for similar sessions …
+      </p>
+    );
+  }
+  const { sessions, asked } = related;
+  if (sessions.length + asked.length === 0) {
+    return <p class="sub-list">No similar session is stored.</p>;
+  }
+  return (
+    <section aria-label="Related sessions">
+      {sessions.length > 0 && <HitList heading="Similar sessions" hits={sessions} />}
+      {asked.length > 0 && <HitList heading="Sessions with the same question" hits={asked} />}
+    </section>
+  );
+}
+
+function HitList(props: { readonly heading: string; readonly hits: readonly Hit[] }) {
+  const { heading, hits } = props;
+  return (
+    <>
+      <h2 class="about">{heading}</h2>
+      <ul class="sub-list">
+        {hits.map(({ sessionId, shortId, entryId, meta, window }) => (
+          <li key={`${sessionId} ${entryId}`}>
+            <a href={sessionAddress(sessionId, { m: entryId ?? "" })} dir="auto">
+              {meta.title === "" ? shortId : meta.title}
+            </a>{" "}
+            <span class="about" dir="auto">
+              {age(meta.updatedAt)} · {excerptOf(window.find((item) => item.found))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function excerptOf(item: WindowItem | undefined): string {
+  if (item === undefined) return "";
+  return excerpt(item.snippet, item.matches, EXCERPT_CHARACTERS)
+    .map(({ text }) => text)
+    .join("");
+}
 
 /** A session written to within this time is tagged as live, in milliseconds. */
 const LIVE_MS = 300_000;
@@ -137,4 +202,21 @@ export function SessionHead(props: {
       </div>
     </header>
   );
+}
+
+/** The first message at or after a time, by binary search: a session is ordered by time. */
+export async function firstSince(
+  time: number,
+  total: number,
+  timeOf: (index: number) => Promise<number | undefined>,
+): Promise<number> {
+  let low = 0;
+  let high = total - 1;
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    const at = await timeOf(middle);
+    if (at !== undefined && at < time) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low);
 }

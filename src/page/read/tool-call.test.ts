@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstSince } from "./find-date.ts";
+import { firstSince } from "./session-head.tsx";
 import { callLine, editOf, parseInput, readable } from "./tool-call.ts";
 
 test("a call is told by the field that says most", () => {

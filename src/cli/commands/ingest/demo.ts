@@ -2,15 +2,42 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toWire } from "../../../api/shape.ts";
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { SEARCH_RESULT } from "../../../model/answers/context.ts";
 import { type Command, defineCommand } from "../../command.ts";
-import { loadExamples } from "../../demo/load-examples.ts";
+import { EXAMPLE_SESSIONS } from "../../demo/example-sessions.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { formatBlocks, formatEntry } from "../../print-entry.ts";
 import { commandLine } from "../../program.ts";
 import { formatHit } from "../../search/print-hit.ts";
 import { withStore } from "../../store.ts";
+
+const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+
+/** Stores the examples with times some days before `now`. Gives their ids, in order. */
+async function loadExamples(tenant: TenantApi, now: number): Promise<string[]> {
+  const ids: string[] = [];
+  for (const example of EXAMPLE_SESSIONS) {
+    const { agent, title, projectPath, gitBranch } = example;
+    const startedAt = now - example.daysAgo * DAY_MS;
+    const session = await tenant.createSession({
+      agent,
+      title,
+      createdBy: "ana",
+      startedAt,
+      origin: { projectPath, gitBranch },
+    });
+    const messages = example.messages.map((message, i) => ({
+      ...message,
+      createdAt: startedAt + i * MINUTE_MS,
+    }));
+    await session.append(messages);
+    ids.push(session.id);
+  }
+  return ids;
+}
 
 const QUESTION = "why did the invoice mails go out twice";
 const BUDGET = 600;

@@ -4,6 +4,7 @@ import { toWireOutcome, toWireSkipped, toWireTotals } from "../../../api/ingest.
 import { type IngestInput, type IngestReport, ingest } from "../../../archive/ingest.ts";
 import { createSetting } from "../../../archive/ingest-setting.ts";
 import { ingestStream } from "../../../archive/ingest-stream.ts";
+import { deriveAgain } from "../../../archive/originals/derive-again.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { OVERSIZE } from "../../../ingest/files/oversize.ts";
@@ -15,7 +16,6 @@ import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT, exitCodeOf } from "../../exit.ts";
 import { flushAfterIngest } from "../../ingest/flush-index.ts";
-import { ingestAgain } from "../../ingest/ingest-again.ts";
 import { IngestProgress } from "../../ingest/ingest-progress.ts";
 import {
   fileLines,
@@ -25,7 +25,9 @@ import {
   type Suggestions,
   summaryLines,
 } from "../../ingest/print-ingest.ts";
+import { counted } from "../../print.ts";
 import { commandLine, quote } from "../../program.ts";
+import { Progress } from "../../progress.ts";
 import { withStore } from "../../store.ts";
 import { given, toChoice } from "../../values.ts";
 
@@ -306,4 +308,48 @@ async function withTarget<Result>(
     if (!BackscrollError.is(error, "store_not_found")) throw error;
     return withStore({ ...context, address: MEMORY }, "create", use);
   }
+}
+
+/** `ingest --again`: derives sessions again from the kept bytes of their files. */
+function ingestAgain(context: Context, force: boolean): Promise<number> {
+  return withStore(
+    context,
+    "write",
+    async (tenant) => {
+      const progress = new Progress();
+      const failures: FileOutcome[] = [];
+      let files = 0;
+      const report = await deriveAgain(tenant, {
+        environment: thisMachine(),
+        force,
+        onOutcome: (outcome) => {
+          files++;
+          progress.show(() => `Read ${counted(files, "file")}`);
+          if (!["read", "continued", "ignored"].includes(outcome.how)) failures.push(outcome);
+        },
+      });
+      await flushAfterIngest(context, tenant);
+      progress.end();
+      const { terminal } = context;
+      if (context.json) {
+        await terminal.printJson({
+          ...report,
+          failures: failures.map(({ path, how, message }) => ({ path, how, message })),
+        });
+      } else {
+        const { originals, read, sessions, extended } = report;
+        await terminal.print(
+          `Read ${counted(read, "file")} of ${originals} kept: ${counted(sessions, "session")} derived again.`,
+        );
+        if (extended > 0) {
+          await terminal.print(
+            `${counted(extended, "session")} with messages of their own got only new entries.`,
+          );
+        }
+        for (const { path, how, message } of failures) terminal.note(`${path}: ${message ?? how}`);
+      }
+      return failures.length === 0 ? EXIT.ok : EXIT.damaged;
+    },
+    "bulk",
+  );
 }

@@ -1,21 +1,58 @@
 import { toWire } from "../../../api/shape.ts";
 import type { ShownNeighbours } from "../../../api/text/shown-items.ts";
 import { widerWindow } from "../../../api/text/wider-window.ts";
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";
 import { SEARCH_RESULT } from "../../../model/answers/context.ts";
+import { BackscrollError } from "../../../model/errors.ts";
 import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
-import type { Context } from "../../context.ts";
+import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { formatCount } from "../../print.ts";
+import { maintainTenants } from "../../maintain-tenants.ts";
+import { counted, formatCount } from "../../print.ts";
 import { commandLine } from "../../program.ts";
-import { completeIndex } from "../../search/complete-index.ts";
 import { explainNothing } from "../../search/nothing-found.ts";
 import { formatHit } from "../../search/print-hit.ts";
-import { withStore } from "../../store.ts";
+import { withOwnEngine, withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 import { given, toCount, toPeriod } from "../../values.ts";
 import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
+
+/**
+ * Builds the index of a local store when its unindexed tail is longer than a search reads.
+ *
+ * With fewer unindexed changes, the index is stale because its segments have an older analysis.
+ */
+const MANY_CHANGES = 256;
+
+/** When to say why the search takes longer; on a terminal the progress line does. */
+const NOTE_MS = 1_000;
+
+/** False if nothing was built: a server does so itself, and the store may be read-only. */
+async function completeIndex(context: Context, tenant: TenantApi): Promise<boolean> {
+  if (isServer(context.address)) return false;
+  const { lag } = await tenant.indexStatus();
+  if (lag < MANY_CHANGES) return false;
+  const note = setTimeout(() => {
+    if (!process.stderr.isTTY) {
+      context.terminal.note(`Building the index first: ${counted(lag, "change")} to be added.`);
+    }
+  }, NOTE_MS);
+  try {
+    await withOwnEngine(context, (engine) =>
+      maintainTenants(engine, [tenant.tenant], "flush", "Building the index"),
+    );
+    return true;
+  } catch (error) {
+    // Show the hits of the indexed part.
+    if (!BackscrollError.is(error)) throw error;
+    context.terminal.note(`The index cannot be built: ${error.message}`);
+    return false;
+  } finally {
+    clearTimeout(note);
+  }
+}
 
 /** A person prefers waiting to missing hits. */
 const DEADLINE_MS = MAX_SEARCH_DEADLINE_MS;

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { collectAfter, garbageCollector } from "./collect-garbage.ts";
+import { collectAfter, garbageCollector } from "./serve.ts";
 
 test("garbage is collected when many followers have left, and not before", () => {
   vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });

@@ -1,17 +1,63 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import type { McpHost } from "../../../mcp/host.ts";
+import type { FreshReader } from "../../../archive/fresh-reader.ts";
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import type { McpHost, Unread } from "../../../mcp/host.ts";
 import { isSwitchedOff } from "../../../model/variables.ts";
 import { toErrorLine } from "../../../server/log.ts";
 import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand } from "../../command.ts";
-import { isServer } from "../../context.ts";
+import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { armFinalRead, QUIET_SECONDS } from "../../follow/final-read.ts";
-import { Keeper } from "../../follow/keeper.ts";
+import { Follower, type FollowerOptions } from "../../follow/follower.ts";
 import { readVersion } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { toNumber } from "../../values.ts";
+
+/**
+ * Keeps a store up to date beside an MCP server: reads new lines before a call, and follows
+ * transcripts between calls.
+ *
+ * How long a call waits for new lines.
+ */
+const FRESH_MS = 300;
+
+class Keeper {
+  readonly #follower: Follower;
+  readonly #reader: Promise<FreshReader>;
+
+  constructor(context: Context, tenant: TenantApi, options: FollowerOptions) {
+    const { onError } = options;
+    this.#follower = new Follower(context, options);
+    // Loaded during the client's handshake.
+    this.#reader = import("../../../archive/fresh-reader.ts").then(
+      (module) =>
+        new module.FreshReader(tenant, {
+          environment: thisMachine(),
+          cwd: process.cwd(),
+          budgetMs: FRESH_MS,
+          onError,
+          isFollowed: () => this.#follower.isReady,
+        }),
+    );
+    this.#reader.catch(onError);
+  }
+
+  /** As `freshen` of a host. */
+  readonly freshen = async (): Promise<Unread> => (await this.#reader).read();
+
+  /** Records a request. */
+  asked(): void {
+    this.#follower.asked();
+  }
+
+  /** Resolves after the signal is aborted. */
+  async ended(): Promise<void> {
+    await Promise.all([this.#follower.ended(), (await this.#reader).ended()]);
+  }
+}
 
 /** Signals with which clients end a server, beside closing its input. */
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

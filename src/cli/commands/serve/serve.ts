@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { hidePasswords } from "../../../api/address.ts";
 import { toWireSessionStatus } from "../../../api/gateway.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { keepRunning } from "../../../engine/leases/outage.ts";
 import { sessionStatus } from "../../../gateway/status/session-status.ts";
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { readVariable } from "../../../model/variables.ts";
 import { type LogRequest, toErrorLine, toLogLine } from "../../../server/log.ts";
 import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
 import { MEMORY } from "../../../store/store-options.ts";
@@ -16,12 +19,47 @@ import { ownConfig } from "../../gateway/own-config.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine, readVersion } from "../../program.ts";
 import { localTokenFile, ownToken } from "../../settings/local-token.ts";
-import { withOwnStore } from "../../store.ts";
+import { type FleetOptions, withOwnStore } from "../../store.ts";
 import { copyInProcess } from "../../transfer/backup-process.ts";
 import { announceServer } from "../../trust/running-servers.ts";
 import { given, toChoice, toCount } from "../../values.ts";
-import { collectAfter } from "./collect-garbage.ts";
-import { fleetOptions } from "./fleet-options.ts";
+
+/**
+ * Returns the memory of followers that have left.
+ *
+ * What was kept for a thousand event streams is old to V8, which leaves such garbage for as long as
+ * other callers keep it busy: 200 MB. So it is collected once many have left, in a fifth of a second.
+ *
+ * Also shrinks the young generation, which grew to 128 MB.
+ */
+const LAST_RESORT = { type: "major", flavor: "last-resort" };
+
+const LOOK_MS = 5_000;
+/** Fewer leave little behind. */
+const MANY = 100;
+
+/** Looks every few seconds, until the returned function is called. */
+export function collectAfter(
+  followers: () => number,
+  collect: () => void = garbageCollector(),
+): () => void {
+  let most = 0;
+  const timer = setInterval(() => {
+    const now = followers();
+    most = Math.max(most, now);
+    if (most < MANY || now > most / 2) return;
+    most = now;
+    collect();
+  }, LOOK_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+export function garbageCollector(): () => void {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as (options: object) => void;
+  return () => collect(LAST_RESORT);
+}
 
 /** As the server's own default: it is loaded on demand. */
 const DEFAULT_PORT = 7423;
@@ -281,4 +319,35 @@ function toList(value: string | undefined): string[] {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
+}
+
+/**
+ * Further servers of a store on PostgreSQL, from `serve` and the environment.
+ *
+ * Options take precedence over the environment.
+ */
+function fleetOptions(replica: string | undefined, notify: string | undefined): FleetOptions {
+  const replicas = toAddresses(
+    replica ?? readVariable("BACKSCROLL_REPLICAS", process.env) ?? "",
+    replica === undefined ? "BACKSCROLL_REPLICAS" : "--replica",
+  );
+  const how = notify ?? readVariable("BACKSCROLL_NOTIFY", process.env);
+  if (how !== undefined && !["listen", "poll"].includes(how) && !isPostgres(how)) {
+    throw usageError(`--notify must be listen, poll or postgres://…, not "${how}"`, "--notify");
+  }
+  return { replicas, ...(how === undefined ? {} : { notify: how }) };
+}
+
+/** One address may name several hosts, with commas: a new address begins with its scheme. */
+function toAddresses(text: string, name: string): string[] {
+  const addresses = text.split(/,\s*(?=postgres(?:ql)?:)|\s+/).filter((part) => part !== "");
+  for (const address of addresses) {
+    if (isPostgres(address)) continue;
+    throw usageError(`${name} must be an address such as postgres://host/database`, name);
+  }
+  return addresses;
+}
+
+function isPostgres(address: string): boolean {
+  return /^postgres(ql)?:\/\//i.test(address);
 }

@@ -1,6 +1,13 @@
+import { existsSync } from "node:fs";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
+import { resolve } from "node:path";
+import { readOriginal } from "../../../archive/originals/originals.ts";
+import { isPart } from "../../../archive/originals/parts.ts";
 import type { ExportFormat } from "../../../export/format.ts";
 import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
+import { BackscrollError } from "../../../model/errors.ts";
 import { requireAllowed } from "../../../policy.ts";
+import type { Original } from "../../../store/ingested-file.ts";
 import { toExportLine } from "../../../transfer/export-line.ts";
 import { type ExportSelection, toExportInput } from "../../../transfer/export-session.ts";
 import { type ExportedRecord, exportOwner, exportTenant } from "../../../transfer/export-tenant.ts";
@@ -10,8 +17,7 @@ import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { Progress } from "../../progress.ts";
 import { refuseServer, withOwnTenant, withStore } from "../../store.ts";
-import { exportOriginal } from "../../transfer/export-original.ts";
-import { openOutput } from "../../transfer/output-file.ts";
+import type { Terminal } from "../../terminal.ts";
 import { given } from "../../values.ts";
 
 export const exportSessions: Command = defineCommand({
@@ -188,4 +194,99 @@ async function exportLines(
     await terminal.print(`Exported ${parts.join(" with ")} to ${output.file}`);
   }
   return EXIT.ok;
+}
+
+/** The original file of an ingested session. */
+function exportOriginal(
+  context: Context,
+  sessionId: string,
+  path: string | undefined,
+  file: string | undefined,
+): Promise<number> {
+  requireAllowed("rawExports");
+  return withStore(context, "read", async (tenant) => {
+    const { id } = await tenant.getSession(sessionId);
+    const all = await tenant.originals.list({ sessionId: id });
+    const original = pick(id, all, path);
+    const output = await openOutput(file, context.terminal);
+    try {
+      for await (const bytes of readOriginal(tenant, original)) await output.write(bytes);
+      await output.finish();
+    } finally {
+      await output.discard();
+    }
+    if (output.file === undefined) return EXIT.ok;
+    const { size, source } = original;
+    const written = { session_id: id, path: original.path, source, size, file: output.file };
+    if (context.json) await context.terminal.printJson(written);
+    else {
+      const line = `Exported ${original.path} (${formatCount(size)} bytes) to ${output.file}`;
+      await context.terminal.print(line);
+    }
+    return EXIT.ok;
+  });
+}
+
+function pick(id: string, all: readonly Original[], path: string | undefined): Original {
+  const matching = all.filter((each) => (path === undefined ? !isPart(each) : each.path === path));
+  const [only] = matching;
+  if (only !== undefined && matching.length === 1) return only;
+  const known = all.map((each) => each.path).join(", ");
+  const message =
+    all.length === 0
+      ? `no original of session ${id} is kept: it was not ingested from a file, or originals are off (BACKSCROLL_ORIGINALS, ingest --no-originals), or its format is a database or a folder of files`
+      : matching.length === 0
+        ? `session ${id} was not ingested from ${path}; it was from ${known}`
+        : `session ${id} was ingested from several files; name one with --path: ${known}`;
+  throw new BackscrollError("invalid_input", message, {
+    details: { field: all.length === 0 ? "SESSION" : "--path" },
+  });
+}
+
+/** The target of a large output: a new file that appears when complete, or standard output. */
+interface Output {
+  /** Absent for standard output. */
+  readonly file?: string;
+  write(text: string | Uint8Array): Promise<void>;
+  /** Renames the file to its final name. */
+  finish(): Promise<void>;
+  /** Removes an unfinished output. */
+  discard(): Promise<void>;
+}
+
+async function openOutput(path: string | undefined, terminal: Terminal): Promise<Output> {
+  if (path === undefined || path === "-") {
+    const nothing = () => Promise.resolve();
+    return { write: (text) => terminal.write(text), finish: nothing, discard: nothing };
+  }
+  const file = resolve(path);
+  if (existsSync(file)) throw usageError(`${file} exists already; name a new file`, "FILE");
+  const partial = `${file}.partial`;
+  const handle = await create(partial, file);
+  return {
+    file,
+    write: (text) => handle.appendFile(text),
+    finish: async () => {
+      await handle.sync();
+      await handle.close();
+      await rename(partial, file);
+    },
+    discard: async () => {
+      await handle.close();
+      await rm(partial, { force: true });
+    },
+  };
+}
+
+/** Readable by its owner only: it holds conversations. */
+async function create(partial: string, file: string): Promise<FileHandle> {
+  try {
+    return await open(partial, "w", 0o600);
+  } catch (cause) {
+    throw new BackscrollError(
+      "invalid_input",
+      `${file} cannot be written: ${(cause as Error).message}`,
+      { details: { field: "FILE" }, cause },
+    );
+  }
 }

@@ -1,9 +1,11 @@
 import { userInfo } from "node:os";
 import { hidePasswords } from "../../../api/address.ts";
+import { toWireSessionStatus } from "../../../api/gateway.ts";
 import { toWire, type WireOf } from "../../../api/shape.ts";
 import { fromWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
 import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { SessionStatus } from "../../../gateway/status/session-status.ts";
 import { type INDEX_SUMMARY, TENANT_STATUS } from "../../../model/answers/store.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { describeLoss } from "../../../model/store-loss.ts";
@@ -11,8 +13,8 @@ import type { VectorStatus } from "../../../store/index/index-status.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { printSessionStatus } from "../../gateway/print-session-status.ts";
-import { counted, formatBytes } from "../../print.ts";
+import { readSessionStatus } from "../../gateway/with-gateway.ts";
+import { counted, formatBytes, formatCount, formatTime } from "../../print.ts";
 import { commandLine, quote } from "../../program.ts";
 import { withStore } from "../../store.ts";
 
@@ -159,4 +161,40 @@ function userName(): string {
   } catch {
     return "me";
   }
+}
+
+/** Prints a session's status for people and programs. */
+async function printSessionStatus(context: Context, id: string): Promise<number> {
+  const status = await readSessionStatus(context, id);
+  const { terminal } = context;
+  if (context.json) {
+    await terminal.printJson(toWireSessionStatus(status));
+    return EXIT.ok;
+  }
+  for (const [name, value] of rowsOf(status)) {
+    await terminal.print(`${terminal.dim(name.padEnd(11))}  ${value}`);
+  }
+  return EXIT.ok;
+}
+
+function rowsOf(status: SessionStatus): [string, string][] {
+  const { contextTokens, window, estimated, model, nextReset, memoryFlushAt } = status;
+  const percent = Math.round((contextTokens / window.tokens) * 100);
+  const how = [`${percent} %`, ...(estimated ? ["estimated"] : []), model ?? "no model known"];
+  return [
+    ["Session", status.sessionId],
+    ["Key", status.key === null ? "none" : `${status.key}${status.current ? "" : " (before)"}`],
+    ["Agent", status.agent],
+    ["Began", formatTime(status.startedAt)],
+    ["Last active", formatTime(status.lastInteractionAt)],
+    ["Messages", formatCount(status.messageCount)],
+    [
+      "Context",
+      `${formatCount(contextTokens)} of ${formatCount(window.tokens)} tokens (${how.join(", ")})`,
+    ],
+    ["Compacted", status.compactionCount === 0 ? "never" : `${status.compactionCount} times`],
+    ["Last flush", memoryFlushAt === null ? "never" : formatTime(memoryFlushAt)],
+    ["Next reset", nextReset === null ? "–" : `${formatTime(nextReset.at)} (${nextReset.reason})`],
+    ["Rule", status.resetRule],
+  ];
 }
