@@ -7,6 +7,7 @@
 import type { BackscrollError } from "../../model/errors.ts";
 import { contentDigest, entryHex, toHex } from "../../transcript/hash.ts";
 import type { EntryRecord, Row } from "../records.ts";
+import { hashedColumns } from "../rows/entry-row.ts";
 import { entryDamaged, isDamage } from "./damage-errors.ts";
 
 /** The expected hash of an entry, in hex. Undefined for a tombstone. */
@@ -17,23 +18,7 @@ export function expectedHash(
 ): string | undefined {
   const content = digestOfContent(entry, nonceHex);
   if (content === undefined) return undefined;
-  const { usage } = entry;
-  return entryHex(parent, content, entry, {
-    id: entry.id,
-    sessionId: entry.sessionId,
-    kind: entry.kind,
-    role: entry.role,
-    actor: entry.actor,
-    model: entry.model,
-    adapter: entry.adapter,
-    inputTokens: usage?.inputTokens ?? null,
-    outputTokens: usage?.outputTokens ?? null,
-    cacheCreationTokens: usage?.cacheCreationTokens ?? null,
-    cacheReadTokens: usage?.cacheReadTokens ?? null,
-    metadata: entry.metadata,
-    copiedFrom: entry.copiedFrom,
-    createdAt: entry.createdAt,
-  });
+  return entryHex(parent, content, entry, hashedColumns(entry, entry.sessionId));
 }
 
 /** Whether the entry's hash can no longer be computed. */

@@ -11,6 +11,7 @@ import { kindRules, type Usage } from "../../model/entry.ts";
 import { digest, entryHex, fromHex, NONCE_BYTES } from "../../transcript/hash.ts";
 import { type Chain, Placer, type Point, type TreePlace } from "../../transcript/place.ts";
 import type { AppendRequest, NewEntry, PlacedEntry } from "../records.ts";
+import { hashedColumns } from "../rows/entry-row.ts";
 import { checkExpectedLeaf, checkNode, entryNotFound } from "../store-errors.ts";
 
 /** The part of a session that an append reads and updates. */
@@ -173,22 +174,8 @@ function hashRow(
   state: SessionState,
 ): EntryRow {
   const sealed = seal(entry);
-  const hex = entryHex(place.parent?.hash ?? state.rootHash, digest(sealed), place, {
-    id: entry.id,
-    sessionId: state.sessionId,
-    kind: entry.kind,
-    role: entry.role,
-    actor: entry.actor,
-    model: entry.model,
-    adapter: entry.adapter,
-    inputTokens: entry.usage?.inputTokens ?? null,
-    outputTokens: entry.usage?.outputTokens ?? null,
-    cacheCreationTokens: entry.usage?.cacheCreationTokens ?? null,
-    cacheReadTokens: entry.usage?.cacheReadTokens ?? null,
-    metadata: entry.metadata,
-    copiedFrom: entry.copiedFrom ?? null,
-    createdAt: entry.createdAt,
-  });
+  const parent = place.parent?.hash ?? state.rootHash;
+  const hex = entryHex(parent, digest(sealed), place, hashedColumns(entry, state.sessionId));
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const content = sealed.subarray(NONCE_BYTES);
   return { entry, place, status, nonce, content, hash: fromHex(hex), hex };

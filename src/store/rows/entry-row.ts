@@ -1,35 +1,108 @@
-/** Maps a row of `entries` (e) to an entry. */
+/** The columns of `entries` (e), and its rows as entries. */
 
 import type { EntryKind, EntryStatus, Role, Usage } from "../../model/entry.ts";
-import { toHex } from "../../transcript/hash.ts";
-import type { EntryRecord, EntryUsage, PlacedEntry, Row } from "../records.ts";
+import { type HashedColumns, toHex } from "../../transcript/hash.ts";
+import type { EntryRow } from "../plan/plan-append.ts";
+import type { EntryRecord, EntryUsage, NewEntry, PlacedEntry, Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
 
-const COLUMNS = `e.id, e.sequence, e.parent_id, e.chain, e.depth, e.ordinal, e.kind, e.role, e.actor,
-  e.status, e.model, e.adapter, e.input_tokens, e.output_tokens, e.cache_creation_tokens,
-  e.cache_read_tokens, e.created_at, e.superseded_by, e.copied_from, e.pinned, e.content_bytes,
-  e.content_hash`;
+/** A column of `entries` that both databases have. */
+export interface EntryColumn {
+  readonly type: "integer" | "text" | "bytes";
+  /** The value of an appended entry; absent: null until an operation sets it. */
+  readonly write?: (row: EntryRow) => number | string | Uint8Array | null;
+  /**
+   * Bytes are read as text or as hex digits: as bytes they would cost more than all other columns
+   * together. Erasure and verification also select `e.nonce`.
+   */
+  readonly readAs?: "text" | "hex";
+  /** A tombstone does not keep it. */
+  readonly buried?: true;
+}
+
+/** INSERTs and SELECTs of both backends derive from it. `toEntry` reads each by hand, for speed. */
+export const ENTRY_COLUMNS: Readonly<Record<string, EntryColumn>> = {
+  id: { type: "text", write: ({ entry }) => entry.id },
+  sequence: { type: "integer", write: ({ place }) => place.sequence },
+  parent_id: { type: "text", write: ({ place }) => place.parent?.id ?? null },
+  chain: { type: "integer", write: ({ place }) => place.chain },
+  depth: { type: "integer", write: ({ place }) => place.depth },
+  ordinal: { type: "integer", write: ({ place }) => place.ordinal },
+  kind: { type: "text", write: ({ entry }) => entry.kind },
+  role: { type: "text", write: ({ entry }) => entry.role },
+  actor: { type: "text", write: ({ entry }) => entry.actor, buried: true },
+  status: { type: "text", write: ({ status }) => status },
+  model: { type: "text", write: ({ entry }) => entry.model, buried: true },
+  adapter: { type: "text", write: ({ entry }) => entry.adapter, buried: true },
+  input_tokens: tokens((usage) => usage.inputTokens),
+  output_tokens: tokens((usage) => usage.outputTokens),
+  cache_creation_tokens: tokens((usage) => usage.cacheCreationTokens),
+  cache_read_tokens: tokens((usage) => usage.cacheReadTokens),
+  created_at: { type: "integer", write: ({ entry }) => entry.createdAt },
+  superseded_by: { type: "text" },
+  copied_from: { type: "text", write: ({ entry }) => entry.copiedFrom ?? null },
+  pinned: { type: "integer" },
+  content_bytes: { type: "integer", write: ({ entry }) => entry.contentBytes },
+  content_hash: { type: "bytes", buried: true },
+  metadata: {
+    type: "bytes",
+    write: ({ entry }) => (entry.metadata === null ? null : Buffer.from(entry.metadata)),
+    readAs: "text",
+    buried: true,
+  },
+  content: { type: "bytes", write: ({ content }) => content, readAs: "text", buried: true },
+  hash: { type: "bytes", write: ({ hash }) => hash, readAs: "hex" },
+  nonce: { type: "bytes", write: ({ nonce }) => nonce, readAs: "hex", buried: true },
+};
+
+function tokens(count: (usage: Usage) => number): EntryColumn {
+  const write = ({ entry: { usage } }: EntryRow) => (usage === null ? null : count(usage));
+  return { type: "integer", write, buried: true };
+}
+
+/** Sets the columns of a row that becomes a tombstone. */
+export const BURY_SETS: string = Object.entries(ENTRY_COLUMNS)
+  .filter(([, { buried }]) => buried)
+  .map(([name]) => `${name} = NULL`)
+  .concat("content_bytes = 0")
+  .join(", ");
 
 /** Names of the columns that `entryColumns` selects, in order. */
-export const ENTRY_NAMES: readonly string[] = [
-  ...COLUMNS.split(/,\s*/).map((column) => column.slice("e.".length)),
-  "metadata",
-  "content",
-  "hash",
-  "nonce_hex",
-];
+export const ENTRY_NAMES: readonly string[] = Object.keys(ENTRY_COLUMNS).map((name) =>
+  name === "nonce" ? "nonce_hex" : name,
+);
 
-/**
- * `asText` and `asHex` are the backend's SQL for bytes as text: as bytes they would cost more than
- * all other columns together. `nonce_hex` is for the hash check; erasure and verification also
- * select `e.nonce`.
- */
+/** `asText` and `asHex` are the backend's SQL for bytes as text. */
 export function entryColumns(
   asText: (column: string) => string,
   asHex: (column: string) => string,
 ): string {
-  return `${COLUMNS}, ${asText("e.metadata")} AS metadata, ${asText("e.content")} AS content,
-    ${asHex("e.hash")} AS hash, ${asHex("e.nonce")} AS nonce_hex`;
+  const selected = Object.entries(ENTRY_COLUMNS).map(([name, { readAs }], i) => {
+    if (readAs === undefined) return `e.${name}`;
+    return `${(readAs === "text" ? asText : asHex)(`e.${name}`)} AS ${ENTRY_NAMES[i]}`;
+  });
+  return selected.join(", ");
+}
+
+/** What an entry's hash covers. */
+export function hashedColumns(entry: NewEntry | EntryRecord, sessionId: string): HashedColumns {
+  const { usage } = entry;
+  return {
+    id: entry.id,
+    sessionId,
+    kind: entry.kind,
+    role: entry.role,
+    actor: entry.actor,
+    model: entry.model,
+    adapter: entry.adapter,
+    inputTokens: usage?.inputTokens ?? null,
+    outputTokens: usage?.outputTokens ?? null,
+    cacheCreationTokens: usage?.cacheCreationTokens ?? null,
+    cacheReadTokens: usage?.cacheReadTokens ?? null,
+    metadata: entry.metadata,
+    copiedFrom: entry.copiedFrom ?? null,
+    createdAt: entry.createdAt,
+  };
 }
 
 export function toEntry(row: Row, sessionId: string): EntryRecord {

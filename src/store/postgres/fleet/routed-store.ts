@@ -1,5 +1,6 @@
 /** Read/write splitting: a store that reads from a follower where possible and writes to the primary. */
 
+import { type ReadPlace, TENANT_READS, type TenantRead } from "../../operations.ts";
 import type { Store } from "../../store.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import type { PostgresStore } from "../postgres-store.ts";
@@ -25,62 +26,14 @@ export async function withFollowers(
   return { ...store, reader: routedStore(store, primary, router) };
 }
 
-/**
- * These reads stay on the primary: tokens, which decide about access; pending messages, ingested
- * files, originals and the index's status, which are not in the feed; records and routes, whose
- * versions the next compare-and-swap needs; and due retention, which prepares a write.
- */
+/** `TENANT_READS` says which reads followers answer, and what stays on the primary. */
 function routedStore(whole: Store, primary: PostgresStore, router: ReadRouter): Store {
   const { read } = router;
   return {
     ...whole,
+    ...readsOf(router),
     onChange: (listener) => router.onChange(listener),
     switches: () => primary.switches() + router.switches(),
-    findSession: (tenant, id) => read(tenant, (store) => store.findSession(tenant, id), isFound),
-    findSessionByOrigin: (tenant, key) =>
-      read(tenant, (store) => store.findSessionByOrigin(tenant, key), isFound),
-    findSessionRefs: (tenant, ref) =>
-      read(
-        tenant,
-        (store) => store.findSessionRefs(tenant, ref),
-        (found) => found.length > 0,
-      ),
-    listSessions: (tenant, filter, page) =>
-      read(tenant, (store) => store.listSessions(tenant, filter, page)),
-    readUsage: (tenant, ids) => read(tenant, (store) => store.readUsage(tenant, ids)),
-    countModels: (tenant, ids) => read(tenant, (store) => store.countModels(tenant, ids)),
-    readSessionSizes: (tenant, ids) =>
-      read(
-        tenant,
-        (store) => store.readSessionSizes(tenant, ids),
-        (sizes) => sizes.length >= ids.length,
-      ),
-    findTombstone: (tenant, id) =>
-      read(tenant, (store) => store.findTombstone(tenant, id), isFound),
-    findTombstoneByOrigin: (tenant, key) =>
-      read(tenant, (store) => store.findTombstoneByOrigin(tenant, key), isFound),
-    readEntries: (tenant, query) => read(tenant, (store) => store.readEntries(tenant, query)),
-    findEntries: (tenant, ids, payloads, isRaw) =>
-      read(
-        tenant,
-        (store) => store.findEntries(tenant, ids, payloads, isRaw),
-        ({ entries }) => entries.length >= ids.length,
-      ),
-    findUsage: (tenant, ids) =>
-      read(
-        tenant,
-        (store) => store.findUsage(tenant, ids),
-        (found) => found.length >= ids.length,
-      ),
-    listLeaves: (tenant, sessionId, limit) =>
-      read(tenant, (store) => store.listLeaves(tenant, sessionId, limit)),
-    findMemory: (tenant, agent, name) =>
-      read(tenant, (store) => store.findMemory(tenant, agent, name), isFound),
-    listMemories: (tenant, agent, after, limit) =>
-      read(tenant, (store) => store.listMemories(tenant, agent, after, limit)),
-    findFact: (tenant, id) => read(tenant, (store) => store.findFact(tenant, id), isFound),
-    listFacts: (tenant, sessionId, after, limit, superseded) =>
-      read(tenant, (store) => store.listFacts(tenant, sessionId, after, limit, superseded)),
     search: (tenant, request, signal) =>
       read(tenant, (store) => store.search(tenant, request, signal)),
     searchNotes: (tenant, request) => read(tenant, (store) => store.searchNotes(tenant, request)),
@@ -109,6 +62,19 @@ function routedStore(whole: Store, primary: PostgresStore, router: ReadRouter): 
   };
 }
 
-function isFound(answer: unknown): boolean {
-  return answer !== undefined;
+/** The reads that followers may answer. */
+function readsOf({ read }: ReadRouter): Partial<Store> {
+  const reads: [string, unknown][] = [];
+  for (const name of Object.keys(TENANT_READS) as TenantRead[]) {
+    const { on, isWhole }: ReadPlace<never, never[]> = TENANT_READS[name];
+    if (on === "primary") continue;
+    const routed = (...args: [tenant: string]) =>
+      read(
+        args[0],
+        (store) => (store[name] as (...all: unknown[]) => Promise<unknown>)(...args),
+        isWhole && ((answer) => isWhole(answer as never, ...(args as unknown[] as never[]))),
+      );
+    reads.push([name, routed]);
+  }
+  return Object.fromEntries(reads);
 }

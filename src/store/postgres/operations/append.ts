@@ -17,7 +17,7 @@ import {
 import { endBefore, planReplacement } from "../../plan/plan-suffix.ts";
 import { planDelta } from "../../plan/tenant-delta.ts";
 import type { AppendRequest, AppendResult } from "../../records.ts";
-import { toPlacedEntry } from "../../rows/entry-row.ts";
+import { ENTRY_COLUMNS, toPlacedEntry } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { checkCompaction, entryNotFound } from "../../store-errors.ts";
 import { bigints, byteas, texts } from "../binary-array.ts";
@@ -32,16 +32,22 @@ import { replayed, sessionKeyQuery, storeResult } from "./idempotency.ts";
 import { addParticipants } from "./participants.ts";
 import { checkQuery, lockQuery, pointsQuery, toPoints, toSoundState } from "./session-state.ts";
 
+/** The columns of an appended entry. */
+const NEW_COLUMNS = Object.entries(ENTRY_COLUMNS).flatMap(([name, { type, write }]) =>
+  write === undefined ? [] : [[name, { type, write }] as const],
+);
+
+const ARRAYS = {
+  integer: { name: "bigint[]", encode: bigints },
+  text: { name: "text[]", encode: texts },
+  bytes: { name: "bytea[]", encode: byteas },
+};
+
 const SQL = statements("append", {
-  insertEntries: `INSERT INTO entries (tenant, session, sequence, id, parent_id, chain, depth,
-      ordinal, kind, role, actor, status, model, adapter, input_tokens, output_tokens,
-      cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
-      content_bytes, nonce, hash)
-    SELECT $1::bigint, $2::bigint, added.* FROM unnest($3::bigint[], $4::text[], $5::text[],
-      $6::bigint[], $7::bigint[], $8::bigint[], $9::text[], $10::text[], $11::text[], $12::text[],
-      $13::text[], $14::text[], $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[],
-      $19::bytea[], $20::bigint[], $21::text[], $22::bytea[], $23::bigint[], $24::bytea[],
-      $25::bytea[]) AS added`,
+  insertEntries: `INSERT INTO entries (tenant, session, ${NEW_COLUMNS.map(([name]) => name).join(", ")})
+    SELECT $1::bigint, $2::bigint, added.* FROM unnest(${NEW_COLUMNS.map(
+      ([, { type }], i) => `$${i + 3}::${ARRAYS[type].name}`,
+    ).join(", ")}) AS added`,
   insertChains: `INSERT INTO chains
       (tenant, session, chain, parent_chain, fork_depth, fork_ordinal)
     SELECT $1::bigint, $2::bigint, added.*
@@ -180,35 +186,10 @@ function insertChains(tx: Transaction, session: number, { chains }: AppendPlan):
 }
 
 function insertEntries(tx: Transaction, session: number, rows: readonly EntryRow[]): void {
-  const entries = rows.map((row) => row.entry);
-  tx.defer(
-    SQL.insertEntries,
-    tx.tenant,
-    session,
-    bigints(rows.map((row) => row.place.sequence)),
-    texts(entries.map((entry) => entry.id)),
-    texts(rows.map((row) => row.place.parent?.id ?? null)),
-    bigints(rows.map((row) => row.place.chain)),
-    bigints(rows.map((row) => row.place.depth)),
-    bigints(rows.map((row) => row.place.ordinal)),
-    texts(entries.map((entry) => entry.kind)),
-    texts(entries.map((entry) => entry.role)),
-    texts(entries.map((entry) => entry.actor)),
-    texts(rows.map((row) => row.status)),
-    texts(entries.map((entry) => entry.model)),
-    texts(entries.map((entry) => entry.adapter)),
-    bigints(entries.map((entry) => entry.usage?.inputTokens ?? null)),
-    bigints(entries.map((entry) => entry.usage?.outputTokens ?? null)),
-    bigints(entries.map((entry) => entry.usage?.cacheCreationTokens ?? null)),
-    bigints(entries.map((entry) => entry.usage?.cacheReadTokens ?? null)),
-    byteas(entries.map((entry) => (entry.metadata === null ? null : Buffer.from(entry.metadata)))),
-    bigints(entries.map((entry) => entry.createdAt)),
-    texts(entries.map((entry) => entry.copiedFrom ?? null)),
-    byteas(rows.map((row) => row.content)),
-    bigints(entries.map((entry) => entry.contentBytes)),
-    byteas(rows.map((row) => row.nonce)),
-    byteas(rows.map((row) => row.hash)),
+  const columns = NEW_COLUMNS.map(([, { type, write }]) =>
+    ARRAYS[type].encode(rows.map(write) as never),
   );
+  tx.defer(SQL.insertEntries, tx.tenant, session, ...columns);
 }
 
 function moveState(tx: Transaction, session: number, plan: AppendPlan, now: number): void {

@@ -14,7 +14,7 @@ export const PARENT_HASH = `(SELECT encode(p.hash, 'hex') FROM entries p
 export const UNINDEXED_SESSION = "e.session + 0";
 export const UNINDEXED_DEPTH = "e.depth + 0";
 
-export const ENTRY_COLUMNS: string = entryColumns(
+export const STORED_ENTRY: string = entryColumns(
   (column) => column,
   (column) => `encode(${column}, 'hex')`,
 );

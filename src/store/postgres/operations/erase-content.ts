@@ -9,14 +9,14 @@ import {
   type ErasePlan,
   planErase,
 } from "../../plan/plan-erase.ts";
-import { toEntry } from "../../rows/entry-row.ts";
+import { BURY_SETS, toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";
 import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
-import { ENTRY_COLUMNS, UNINDEXED_SESSION } from "./entry-columns.ts";
+import { STORED_ENTRY, UNINDEXED_SESSION } from "./entry-columns.ts";
 import { writeFeed } from "./feed.ts";
 import { dropOriginals } from "./originals.ts";
 import { lockQuery, toState } from "./session-state.ts";
@@ -29,7 +29,7 @@ const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
         AND e.sequence > coalesce(s.retention_applied, 0))`;
 
 const SQL = statements("erase_content", {
-  find: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM sessions s
+  find: `SELECT ${STORED_ENTRY}, e.nonce FROM sessions s
     JOIN entries e ON e.tenant = s.tenant AND ${UNINDEXED_SESSION} = s.session
     WHERE s.tenant = $1 AND s.id = $2 AND e.id = ANY ($3::text[])`,
   newestCompaction: `SELECT max(e.sequence) AS sequence FROM sessions s
@@ -43,9 +43,7 @@ const SQL = statements("erase_content", {
   dropModels: `DELETE FROM session_models m WHERE m.tenant = $1 AND m.session = $2
       AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.tenant = $1 AND e.session = $2
         AND e.model = m.model AND e.kind = 'message')`,
-  bury: `UPDATE entries SET content = NULL, content_bytes = 0, nonce = NULL, content_hash = NULL,
-      actor = NULL, model = NULL, adapter = NULL, metadata = NULL, input_tokens = NULL,
-      output_tokens = NULL, cache_creation_tokens = NULL, cache_read_tokens = NULL
+  bury: `UPDATE entries SET ${BURY_SETS}
     WHERE tenant = $1 AND session = $2 AND sequence = ANY ($3::bigint[])`,
   deleteFacts: `DELETE FROM facts f USING sessions s
     WHERE f.tenant = $1 AND f.source_entry_id = ANY ($2::text[])

@@ -27,10 +27,10 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readPayloads } from "./blobs.ts";
 import { allChainsQuery, chainsQuery, toChains } from "./chains.ts";
-import { ENTRY_COLUMNS, PARENT_HASH, UNINDEXED_DEPTH } from "./entry-columns.ts";
+import { PARENT_HASH, STORED_ENTRY, UNINDEXED_DEPTH } from "./entry-columns.ts";
 import { pointsQuery, stateQuery, toPoints, toState } from "./session-state.ts";
 
-const CHECKED_COLUMNS = `${ENTRY_COLUMNS}, ${PARENT_HASH}`;
+const CHECKED_COLUMNS = `${STORED_ENTRY}, ${PARENT_HASH}`;
 
 const SQL = statements("read_entries", {
   messages: `SELECT ${CHECKED_COLUMNS} FROM entries e

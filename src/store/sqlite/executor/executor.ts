@@ -3,18 +3,9 @@
 import type { MaintenanceReport, MaintenanceTask } from "../../../search/port.ts";
 import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import type { SuiteIndexing } from "../../index/indexing-options.ts";
-import type { Durability, StoreWrites } from "../../store.ts";
-import type { READS, ReadName, WRITES, WriteName } from "../operations/index.ts";
+import type { Durability } from "../../store.ts";
+import type { ReadName, SqliteReads, SqliteWrites, WriteName } from "../operations/index.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
-
-export type WriteArguments<Name extends WriteName> = Name extends keyof StoreWrites
-  ? Parameters<StoreWrites[Name]>
-  : ArgumentsOf<(typeof WRITES)[Name]>;
-export type ReadArguments<Name extends ReadName> = ArgumentsOf<(typeof READS)[Name]>;
-
-/** Without the connection. */
-type ArgumentsOf<Operation extends (db: SqliteConnection, ...rest: never) => unknown> =
-  Parameters<Operation> extends [SqliteConnection, ...infer Rest] ? Rest : never;
 
 export interface Executor {
   /** The single connection of an in-memory store; undefined for a file. */
@@ -23,12 +14,12 @@ export interface Executor {
   readonly inThread: boolean;
   write<Name extends WriteName>(
     name: Name,
-    args: WriteArguments<Name>,
-  ): Promise<ReturnType<(typeof WRITES)[Name]>>;
+    args: Parameters<SqliteWrites[Name]>,
+  ): ReturnType<SqliteWrites[Name]>;
   read<Name extends ReadName>(
     name: Name,
-    args: ReadArguments<Name>,
-  ): Promise<ReturnType<(typeof READS)[Name]>>;
+    args: Parameters<SqliteReads[Name]>,
+  ): ReturnType<SqliteReads[Name]>;
   search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer>;
   /** `unreadable` are segments that a search could not read. */
   maintain(

@@ -14,22 +14,16 @@ import { Searcher } from "../index/searcher.ts";
 import { SegmentFile } from "../index/segment-file.ts";
 import {
   callRead,
-  type READS,
   type ReadName,
-  type WRITES,
+  type SqliteReads,
+  type SqliteWrites,
   type WriteName,
 } from "../operations/index.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { Breath } from "./breath.ts";
-import type {
-  Executor,
-  ExecutorOptions,
-  OnUnmerged,
-  ReadArguments,
-  WriteArguments,
-} from "./executor.ts";
+import type { Executor, ExecutorOptions, OnUnmerged } from "./executor.ts";
 import { LogGrowth } from "./log-growth.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
@@ -70,14 +64,18 @@ export class InThread implements Executor {
     return this.#options.path === MEMORY ? this.#writer : undefined;
   }
 
-  async write<Name extends WriteName>(
+  write<Name extends WriteName>(
     name: Name,
-    args: WriteArguments<Name>,
-  ): Promise<ReturnType<(typeof WRITES)[Name]>> {
+    args: Parameters<SqliteWrites[Name]>,
+  ): ReturnType<SqliteWrites[Name]> {
+    return this.#write(name, args) as ReturnType<SqliteWrites[Name]>;
+  }
+
+  async #write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
     if (this.#waiting >= this.#options.maxQueue) throw queueFull(this.#waiting);
     const value = await this.#enqueue(name, args);
     await this.#breath.take();
-    return value as ReturnType<(typeof WRITES)[Name]>;
+    return value;
   }
 
   #enqueue(name: WriteName, args: readonly unknown[]): Promise<unknown> {
@@ -95,11 +93,10 @@ export class InThread implements Executor {
 
   read<Name extends ReadName>(
     name: Name,
-    args: ReadArguments<Name>,
-  ): Promise<ReturnType<(typeof READS)[Name]>> {
-    return this.#whenFree(
-      () => callRead(this.#reader, name, args) as ReturnType<(typeof READS)[Name]>,
-    );
+    args: Parameters<SqliteReads[Name]>,
+  ): ReturnType<SqliteReads[Name]> {
+    const read = this.#whenFree(() => callRead(this.#reader, name, args));
+    return read as ReturnType<SqliteReads[Name]>;
   }
 
   async search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {

@@ -16,16 +16,10 @@ import { SearchTurns } from "../../index/search-turns.ts";
 import type { AppendRequest } from "../../records.ts";
 import { openForReading, queueFull } from "../../store-errors.ts";
 import { closeAll } from "../close-all.ts";
-import type { READS, ReadName, WRITES, WriteName } from "../operations/index.ts";
+import type { ReadName, SqliteReads, SqliteWrites, WriteName } from "../operations/index.ts";
 import { type AnswerParcel, unpackAnswer } from "./answer-parcel.ts";
 import { packAppend } from "./append-parcel.ts";
-import type {
-  Executor,
-  ExecutorOptions,
-  OnUnmerged,
-  ReadArguments,
-  WriteArguments,
-} from "./executor.ts";
+import type { Executor, ExecutorOptions, OnUnmerged } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
 import { threadFile } from "./thread-file.ts";
 import {
@@ -70,9 +64,9 @@ export class Threads implements Executor {
 
   write<Name extends WriteName>(
     name: Name,
-    args: WriteArguments<Name>,
-  ): Promise<ReturnType<(typeof WRITES)[Name]>> {
-    return this.#write(name, args) as Promise<ReturnType<(typeof WRITES)[Name]>>;
+    args: Parameters<SqliteWrites[Name]>,
+  ): ReturnType<SqliteWrites[Name]> {
+    return this.#write(name, args) as ReturnType<SqliteWrites[Name]>;
   }
 
   #write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
@@ -92,9 +86,9 @@ export class Threads implements Executor {
 
   read<Name extends ReadName>(
     name: Name,
-    args: ReadArguments<Name>,
-  ): Promise<ReturnType<(typeof READS)[Name]>> {
-    return this.#reader.ask(name, args) as Promise<ReturnType<(typeof READS)[Name]>>;
+    args: Parameters<SqliteReads[Name]>,
+  ): ReturnType<SqliteReads[Name]> {
+    return this.#reader.ask(name, args) as ReturnType<SqliteReads[Name]>;
   }
 
   search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {

@@ -8,7 +8,7 @@ import {
   type ErasedRow,
   planErase,
 } from "../../plan/plan-erase.ts";
-import { toEntry } from "../../rows/entry-row.ts";
+import { BURY_SETS, toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";
 import { sessionNotFound } from "../../store-errors.ts";
@@ -17,7 +17,7 @@ import { unfold } from "../packs/read-pack.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
-import { ENTRY_COLUMNS } from "./entry-columns.ts";
+import { STORED_ENTRY } from "./entry-columns.ts";
 import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
 import { dropOriginals } from "./originals.ts";
 import { getSession, sessionNumber } from "./sessions.ts";
@@ -29,16 +29,14 @@ const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s
         AND e.sequence > coalesce(s.retention_applied, 0))`;
 
 const SQL = statements("erase_content", {
-  find: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM entries e
+  find: `SELECT ${STORED_ENTRY}, e.nonce FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.id = ?`,
   newestCompaction: `SELECT max(e.sequence) AS sequence FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.kind IN ('compaction', 'summary')
       AND e.kind = 'compaction'`,
   erase: `UPDATE entries SET content = NULL, content_bytes = 0, nonce = NULL, content_hash = ?
     WHERE tenant = ? AND session = ? AND sequence = ?`,
-  bury: `UPDATE entries SET content = NULL, content_bytes = 0, nonce = NULL, content_hash = NULL,
-      actor = NULL, model = NULL, adapter = NULL, metadata = NULL, input_tokens = NULL,
-      output_tokens = NULL, cache_creation_tokens = NULL, cache_read_tokens = NULL
+  bury: `UPDATE entries SET ${BURY_SETS}
     WHERE tenant = ? AND session = ? AND sequence = ?`,
   dropModels: `DELETE FROM session_models WHERE tenant = ?1 AND session = ?2
       AND NOT EXISTS (SELECT 1 FROM entries e WHERE e.tenant = ?1 AND e.session = ?2

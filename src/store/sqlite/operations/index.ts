@@ -6,54 +6,42 @@
 
 import type { StoreReads, StoreWrites } from "../../store.ts";
 import { indexLag } from "../index/manifest.ts";
-import { readRecords, writeRecords } from "../records/records.ts";
+import * as records from "../records/records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { checkStillReadable } from "../sqlite-schema.ts";
-import { append, moveLeaf, setPinned } from "./append.ts";
-import { deleteSession, findTombstone, findTombstoneByOrigin } from "./delete-session.ts";
-import { eraseContent, listRetentionDue } from "./erase-content.ts";
-import { feedHead, listChanges, listTenants, noteAct, setQuota } from "./feed.ts";
-import { forkSession } from "./fork.ts";
+import * as append from "./append.ts";
+import * as deleteSession from "./delete-session.ts";
+import * as eraseContent from "./erase-content.ts";
+import * as feed from "./feed.ts";
+import * as fork from "./fork.ts";
 import { usableIndexStatus } from "./index-status.ts";
-import { findIngestedFiles, putIngestedFiles } from "./ingested-files.ts";
-import { dropLease, takeLease } from "./leases.ts";
-import { listSessions } from "./list-sessions.ts";
-import {
-  addFacts,
-  deleteMemory,
-  findFact,
-  findMemory,
-  listFacts,
-  listMemories,
-  putMemory,
-  retireFact,
-} from "./notes.ts";
-import { listOriginals, putOriginal, readOriginalPart } from "./originals.ts";
-import { hasDeleted, purgeBatch } from "./purge-deleted.ts";
-import { findEntries, findUsage, listLeaves, readEntries } from "./read-entries.ts";
-import {
-  deleteRoute,
-  findRoute,
-  listRouteSessions,
-  listRoutes,
-  listSessionRoutes,
-  patchRoute,
-  putRoute,
-} from "./routes.ts";
-import {
-  countModels,
-  createSession,
-  findSession,
-  findSessionByOrigin,
-  findSessionRefs,
-  readSessionSizes,
-  readUsage,
-  updateSession,
-} from "./sessions.ts";
-import { checkIntegrity, dataVersion, status } from "./status.ts";
-import { abortStream, commitStream, findPending, openStream, writeStream } from "./streams.ts";
-import { sweep } from "./sweep.ts";
-import { createToken, findToken, listTokens, revokeToken } from "./tokens.ts";
+import * as ingestedFiles from "./ingested-files.ts";
+import * as leases from "./leases.ts";
+import * as listSessions from "./list-sessions.ts";
+import * as notes from "./notes.ts";
+import * as originals from "./originals.ts";
+import * as purgeDeleted from "./purge-deleted.ts";
+import * as readEntries from "./read-entries.ts";
+import * as routes from "./routes.ts";
+import * as sessions from "./sessions.ts";
+import * as status from "./status.ts";
+import * as streams from "./streams.ts";
+import * as sweep from "./sweep.ts";
+import * as tokens from "./tokens.ts";
+
+/** The port's writes, and those of this backend alone. */
+export interface SqliteWrites extends StoreWrites {
+  purgeBatch(tenant: string): Promise<boolean>;
+}
+
+export interface SqliteReads extends StoreReads {
+  dataVersion(): Promise<number>;
+  indexLag(tenant: string): Promise<number>;
+  hasDeleted(tenant: string): Promise<boolean>;
+}
+
+export type WriteName = keyof SqliteWrites;
+export type ReadName = keyof SqliteReads;
 
 /** The port's method with a connection in front and without the promise. */
 type Operations<Port> = {
@@ -62,92 +50,33 @@ type Operations<Port> = {
     : never;
 };
 
-export const WRITES: Operations<StoreWrites> & {
-  readonly purgeBatch: (db: SqliteConnection, tenant: string) => boolean;
-} = {
-  createSession,
-  updateSession,
-  deleteSession,
-  purgeBatch,
-  append,
-  moveLeaf,
-  setPinned,
-  forkSession,
-  eraseContent,
-  openStream,
-  writeStream,
-  commitStream,
-  abortStream,
-  putMemory,
-  deleteMemory,
-  addFacts,
-  retireFact,
-  writeRecords,
-  putIngestedFiles,
-  putOriginal,
-  setQuota,
-  noteAct,
-  createToken,
-  revokeToken,
-  putRoute,
-  patchRoute,
-  deleteRoute,
-  takeLease,
-  dropLease,
-  sweep,
-};
-
-export const READS: Operations<StoreReads> & {
-  readonly dataVersion: (db: SqliteConnection) => number;
-  readonly indexLag: (db: SqliteConnection, tenant: string) => number;
-  readonly hasDeleted: (db: SqliteConnection, tenant: string) => boolean;
-} = {
-  findSession,
-  findSessionByOrigin,
-  findSessionRefs,
-  readSessionSizes,
-  readUsage,
-  countModels,
-  listSessions,
-  findTombstone,
-  findTombstoneByOrigin,
-  findIngestedFiles,
-  listOriginals,
-  readOriginalPart,
-  readEntries,
-  findEntries,
-  findUsage,
-  findPending,
-  listLeaves,
-  listRetentionDue,
-  findMemory,
-  listMemories,
-  findFact,
-  listFacts,
-  readRecords,
-  findToken,
-  listTokens,
-  findRoute,
-  listRoutes,
-  listRouteSessions,
-  listSessionRoutes,
-  feedHead,
-  listChanges,
-  listTenants,
-  status,
-  checkIntegrity,
+const OPERATIONS: Operations<SqliteWrites & SqliteReads> = {
+  ...append,
+  ...deleteSession,
+  ...eraseContent,
+  ...feed,
+  ...fork,
+  ...ingestedFiles,
+  ...leases,
+  ...listSessions,
+  ...notes,
+  ...originals,
+  ...purgeDeleted,
+  ...readEntries,
+  ...records,
+  ...routes,
+  ...sessions,
+  ...status,
+  ...streams,
+  ...sweep,
+  ...tokens,
   indexStatus: usableIndexStatus,
   indexLag,
-  hasDeleted,
-  dataVersion,
 };
-
-export type WriteName = keyof typeof WRITES;
-export type ReadName = keyof typeof READS;
 
 /** Calls a read by name, in one snapshot. */
 export function callRead(db: SqliteConnection, name: ReadName, args: readonly unknown[]): unknown {
-  return inSnapshot(db, () => callOperation(READS[name], db, args));
+  return inSnapshot(db, () => callOperation(OPERATIONS[name], db, args));
 }
 
 /** Calls a write by name, within the caller's transaction. */
@@ -156,7 +85,7 @@ export function callWrite(
   name: WriteName,
   args: readonly unknown[],
 ): unknown {
-  return callOperation(WRITES[name], db, args);
+  return callOperation(OPERATIONS[name], db, args);
 }
 
 export function inSnapshot<Result>(db: SqliteConnection, read: () => Result): Result {

@@ -3,6 +3,7 @@
 import { NONCE_BYTES } from "../../../transcript/hash.ts";
 import type { EntryRow } from "../../plan/plan-append.ts";
 import type { AppendRequest } from "../../records.ts";
+import { ENTRY_COLUMNS } from "../../rows/entry-row.ts";
 import { insertRows, runInTens } from "../insert-rows.ts";
 import { parentAfter, type WrittenRow } from "../packs/parent-column.ts";
 import {
@@ -17,33 +18,90 @@ import { statements } from "../sqlite-statements.ts";
 import type { FeedPlan } from "./feed.ts";
 import { type FeedRow, feedRows } from "./feed-rows.ts";
 
-const ENTRY_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
-    depth, ordinal, kind, role, actor, status, model, adapter, input_tokens, output_tokens,
-    cache_creation_tokens, cache_read_tokens, metadata, created_at, copied_from, content,
-    content_bytes, nonce, hash, fed_at, fed_hash, fed_usage, fed_usage_hash, pack)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** An entry's row before it is written. */
+interface NewRow extends EntryRow {
+  readonly tenant: number;
+  readonly session: number;
+  readonly fed: FeedRow;
+  /** The row of a history, and the one before it. */
+  readonly parts: StoredParts | undefined;
+  readonly before: WrittenRow | undefined;
+}
 
-/** For most entries: committed messages without the columns omitted here. */
-const PLAIN_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
-    depth, ordinal, kind, role, actor, status, model, created_at, content, content_bytes, nonce,
-    hash, fed_at, fed_hash, fed_usage, fed_usage_hash)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'message', ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+type WriteValue = (row: NewRow) => SqlValue;
 
-/** For most entries of a history: committed, with packed metadata. */
-const PACKED_INSERT = `INSERT INTO entries (tenant, entry, session, sequence, id, parent_id, chain,
-    depth, ordinal, kind, role, actor, status, model, input_tokens, output_tokens,
-    cache_creation_tokens, cache_read_tokens, created_at, content, content_bytes, nonce, hash,
-    fed_at, fed_hash, pack)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'committed', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+/** The columns of a row, in order: those of both databases, and what this one stores in its way. */
+const COLUMNS: ReadonlyMap<string, WriteValue> = new Map<string, WriteValue>([
+  ["tenant", ({ tenant }) => tenant],
+  ["entry", ({ fed }) => fed.number],
+  ["session", ({ session }) => session],
+  ...Object.entries(ENTRY_COLUMNS).flatMap(([name, { write }]): [string, WriteValue][] =>
+    write === undefined ? [] : [[name, write]],
+  ),
+  ["parent_id", (row) => parentAfter(row, row.fed, row.before)],
+  ["content", ({ content, parts }) => (parts === undefined ? content : parts.content)],
+  [
+    "metadata",
+    ({ entry, parts }) => (parts === undefined ? toBytes(entry.metadata) : parts.metadata),
+  ],
+  ["fed_at", ({ fed }) => fed.at],
+  ["fed_hash", ({ fed }) => fed.hash],
+  ["fed_usage", ({ fed }) => toBytes(fed.usage?.change.details)],
+  ["fed_usage_hash", ({ fed }) => fed.usage?.hash ?? null],
+  ["pack", ({ parts }) => parts?.pack ?? null],
+]);
 
-const SQL = statements("insert_entries", {
-  insertEntry: insertRows(1, ENTRY_INSERT),
-  insertTenEntries: insertRows(10, ENTRY_INSERT),
-  insertPacked: insertRows(1, PACKED_INSERT),
-  insertTenPacked: insertRows(10, PACKED_INSERT),
-  insertPlain: insertRows(1, PLAIN_INSERT),
-  insertTenPlain: insertRows(10, PLAIN_INSERT),
-});
+/** An INSERT that leaves out columns where their value is the same in all rows. */
+interface Insert {
+  readonly one: string;
+  readonly ten: string;
+  readonly valuesOf: (row: NewRow) => SqlValue[];
+  /** Whether a row has the values that it leaves out. */
+  readonly fits: (row: NewRow) => boolean;
+}
+
+function insertWithout(name: string, omitted: Readonly<Record<string, string | null>>): Insert {
+  const same = Object.entries(omitted);
+  const writeSame = same.map(([column]) => COLUMNS.get(column) as WriteValue);
+  const set = same.filter(([, value]) => value !== null);
+  const kept = [...COLUMNS].filter(([name]) => !(name in omitted));
+  const values = kept.map(([, write]) => write);
+  const insert = `INSERT INTO entries (${[...kept, ...set].map(([name]) => name).join(", ")})
+    VALUES (${[...kept.map(() => "?"), ...set.map(([, value]) => `'${value}'`)].join(", ")})`;
+  const texts = { one: insertRows(1, insert), ten: insertRows(10, insert) };
+  return {
+    ...statements(`insert_${name}_entries`, texts),
+    valuesOf: (row) => values.map((write) => write(row)),
+    fits: (row) => writeSame.every((write, i) => write(row) === same[i]?.[1]),
+  };
+}
+
+/** Unused values are not converted: plain rows take a fifth less time. */
+const INSERTS = {
+  /** For most entries: committed messages. */
+  plain: insertWithout("plain", {
+    kind: "message",
+    status: "committed",
+    adapter: null,
+    input_tokens: null,
+    output_tokens: null,
+    cache_creation_tokens: null,
+    cache_read_tokens: null,
+    metadata: null,
+    copied_from: null,
+    pack: null,
+  }),
+  /** For most entries of a history: their metadata is packed. */
+  packed: insertWithout("packed", {
+    status: "committed",
+    adapter: null,
+    metadata: null,
+    copied_from: null,
+    fed_usage: null,
+    fed_usage_hash: null,
+  }),
+  whole: insertWithout("whole", {}),
+};
 
 /** Packs compressed before the write lock was taken. */
 const prepared = new WeakMap<AppendRequest, PreparedPack>();
@@ -75,16 +133,10 @@ export function packRows(
   return writePack(db, tenant, session, first, prepared.get(request) ?? packOf(request));
 }
 
-/** The stored columns of an unpacked entry. */
-function ownParts({ entry, content }: EntryRow): StoredParts {
-  return { content, metadata: toBytes(entry.metadata), pack: null };
-}
-
 function toBytes(text: string | null | undefined): Buffer | null {
   return text === null || text === undefined ? null : Buffer.from(text);
 }
 
-/** Unused values are not converted: plain rows take a fifth less time. */
 export function insertEntries(
   db: SqliteConnection,
   tenant: number,
@@ -94,163 +146,29 @@ export function insertEntries(
   parts: readonly StoredParts[] | undefined,
 ): void {
   const fedRows = feedRows(rows, feed.changes, feed.tenant.rowBeforeFeed);
-  let next = 0;
-  const fed = () => fedRows[next++] as FeedRow;
-  const beforeAt = (i: number): WrittenRow | undefined =>
-    i === 0 ? undefined : { row: rows[i - 1] as EntryRow, fed: fedRows[i - 1] as FeedRow };
-  if (parts === undefined && rows.every(isPlain)) {
-    runInTens(db, SQL.insertPlain, SQL.insertTenPlain, rows, (row) =>
-      plainValues(tenant, session, row, fed()),
-    );
-  } else if (parts !== undefined && rows.every((row, i) => isPacked(row, parts[i], fedRows[i]))) {
-    runInTens(db, SQL.insertPacked, SQL.insertTenPacked, rows, (row) => {
-      const i = next;
-      const own = fed();
-      const parentId = parentAfter(row, own, beforeAt(i));
-      return packedValues(tenant, session, row, parts[i] as StoredParts, parentId, own);
-    });
-  } else {
-    runInTens(db, SQL.insertEntry, SQL.insertTenEntries, rows, (row) => {
-      const i = next;
-      const own = fed();
-      const before = parts === undefined ? undefined : beforeAt(i);
-      const stored = parts?.[i] ?? ownParts(row);
-      return entryValues(tenant, session, row, stored, parentAfter(row, own, before), own);
-    });
-  }
-}
-
-function isPacked(
-  { entry, status }: EntryRow,
-  parts: StoredParts | undefined,
-  fed: FeedRow | undefined,
-): boolean {
-  return (
-    status === "committed" &&
-    parts?.metadata === null &&
-    entry.adapter === null &&
-    entry.copiedFrom === undefined &&
-    fed?.usage === undefined
-  );
-}
-
-function isPlain({ entry, status }: EntryRow): boolean {
-  return (
-    entry.kind === "message" &&
-    status === "committed" &&
-    entry.usage === null &&
-    entry.metadata === null &&
-    entry.adapter === null &&
-    entry.copiedFrom === undefined
-  );
-}
-
-function plainValues(tenant: number, session: number, row: EntryRow, fed: FeedRow): SqlValue[] {
-  const { entry, place } = row;
-  return [
-    tenant,
-    fed.number,
-    session,
-    place.sequence,
-    entry.id,
-    place.parent?.id ?? null,
-    place.chain,
-    place.depth,
-    place.ordinal,
-    entry.role,
-    entry.actor,
-    entry.model,
-    entry.createdAt,
-    row.content,
-    entry.contentBytes,
-    row.nonce,
-    row.hash,
-    fed.at,
-    fed.hash,
-    toBytes(fed.usage?.change.details),
-    fed.usage?.hash ?? null,
-  ];
-}
-
-function packedValues(
-  tenant: number,
-  session: number,
-  row: EntryRow,
-  parts: StoredParts,
-  parentId: string | null,
-  fed: FeedRow,
-): SqlValue[] {
-  const { entry, place } = row;
-  const { usage } = entry;
-  return [
-    tenant,
-    fed.number,
-    session,
-    place.sequence,
-    entry.id,
-    parentId,
-    place.chain,
-    place.depth,
-    place.ordinal,
-    entry.kind,
-    entry.role,
-    entry.actor,
-    entry.model,
-    usage === null ? null : usage.inputTokens,
-    usage === null ? null : usage.outputTokens,
-    usage === null ? null : usage.cacheCreationTokens,
-    usage === null ? null : usage.cacheReadTokens,
-    entry.createdAt,
-    parts.content,
-    entry.contentBytes,
-    row.nonce,
-    row.hash,
-    fed.at,
-    fed.hash,
-    parts.pack,
-  ];
-}
-
-function entryValues(
-  tenant: number,
-  session: number,
-  row: EntryRow,
-  parts: StoredParts,
-  parentId: string | null,
-  fed: FeedRow,
-): SqlValue[] {
-  const { entry, place } = row;
-  return [
-    tenant,
-    fed.number,
-    session,
-    place.sequence,
-    entry.id,
-    parentId,
-    place.chain,
-    place.depth,
-    place.ordinal,
-    entry.kind,
-    entry.role,
-    entry.actor,
-    row.status,
-    entry.model,
-    entry.adapter,
-    entry.usage?.inputTokens ?? null,
-    entry.usage?.outputTokens ?? null,
-    entry.usage?.cacheCreationTokens ?? null,
-    entry.usage?.cacheReadTokens ?? null,
-    parts.metadata,
-    entry.createdAt,
-    entry.copiedFrom ?? null,
-    parts.content,
-    entry.contentBytes,
-    row.nonce,
-    row.hash,
-    fed.at,
-    fed.hash,
-    toBytes(fed.usage?.change.details),
-    fed.usage?.hash ?? null,
-    parts.pack,
-  ];
+  let before: WrittenRow | undefined;
+  const newRows = rows.map((row, i): NewRow => {
+    const fed = fedRows[i] as FeedRow;
+    const { entry, place, status, nonce, content, hash, hex } = row;
+    // Field by field: a spread takes longer than the conversion of a row.
+    const own = {
+      entry,
+      place,
+      status,
+      nonce,
+      content,
+      hash,
+      hex,
+      tenant,
+      session,
+      fed,
+      parts: parts?.[i],
+      before,
+    };
+    if (parts !== undefined) before = { row, fed };
+    return own;
+  });
+  const inserts = [INSERTS.plain, INSERTS.packed];
+  const { one, ten, valuesOf } = inserts.find(({ fits }) => newRows.every(fits)) ?? INSERTS.whole;
+  runInTens(db, one, ten, newRows, valuesOf);
 }

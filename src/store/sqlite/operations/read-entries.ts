@@ -29,29 +29,29 @@ import { statements } from "../sqlite-statements.ts";
 import { findPoint, readState } from "./append.ts";
 import { readPayloads } from "./blobs.ts";
 import { readAllChains, readChains } from "./chains.ts";
-import { ENTRY_COLUMNS, STORED_NAMES } from "./entry-columns.ts";
+import { STORED_ENTRY, STORED_NAMES } from "./entry-columns.ts";
 import { findTenant } from "./feed.ts";
 
 const SQL = statements("read_entries", {
-  messages: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  messages: `SELECT ${STORED_ENTRY} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal BETWEEN ? AND ?
       AND e.depth <= ? AND e.kind = 'message' AND e.status = 'committed'
     ORDER BY e.ordinal LIMIT ?`,
   /** Backwards: newest first. */
-  history: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  history: `SELECT ${STORED_ENTRY} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal <= ? AND e.depth <= ?
       AND e.status = 'committed' AND e.kind IN (?, ?, ?, ?)
     ORDER BY e.ordinal DESC, e.depth DESC LIMIT ?`,
-  path: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  path: `SELECT ${STORED_ENTRY} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.chain = ? AND e.ordinal <= ? AND e.depth <= ?
       AND (e.ordinal, e.depth, e.sequence) > (?, ?, ?)
     ORDER BY e.ordinal, e.depth, e.sequence LIMIT ?`,
   parentHash: `SELECT lower(hex(hash)) AS hash FROM entries WHERE tenant = ? AND id = ?`,
-  tree: `SELECT ${ENTRY_COLUMNS} FROM entries e
+  tree: `SELECT ${STORED_ENTRY} FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.sequence > ? ORDER BY e.sequence LIMIT ?`,
-  rawTree: `SELECT ${ENTRY_COLUMNS}, e.nonce FROM entries e
+  rawTree: `SELECT ${STORED_ENTRY}, e.nonce FROM entries e
     WHERE e.tenant = ? AND e.session = ? AND e.sequence > ? ORDER BY e.sequence LIMIT ?`,
-  findById: `SELECT ${ENTRY_COLUMNS}, e.nonce, s.id AS session_id, s.root_hash, e.session
+  findById: `SELECT ${STORED_ENTRY}, e.nonce, s.id AS session_id, s.root_hash, e.session
     FROM entries e
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = ? AND e.id = ? AND ${IS_THERE}`,
@@ -59,20 +59,20 @@ const SQL = statements("read_entries", {
     JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
     WHERE e.tenant = ? AND e.id = ? AND ${IS_THERE}`,
   /** The end of a chain has no child on the chain. */
-  leaves: `SELECT ${ENTRY_COLUMNS} FROM chains c CROSS JOIN entries e ON e.entry = (
+  leaves: `SELECT ${STORED_ENTRY} FROM chains c CROSS JOIN entries e ON e.entry = (
       SELECT d.entry FROM entries d WHERE d.tenant = c.tenant AND d.session = c.session
         AND d.chain = c.chain AND d.status = 'committed'
         AND d.kind IN ('message', 'compaction', 'branch_summary', 'custom_message')
         ORDER BY d.ordinal DESC, d.depth DESC LIMIT 1)
     WHERE c.tenant = ? AND c.session = ? ORDER BY c.chain DESC LIMIT ?`,
-  label: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_labels
+  label: `SELECT ${STORED_ENTRY} FROM entries e INDEXED BY entries_labels
     WHERE e.tenant = ? AND e.session = ? AND e.kind = 'label' ORDER BY e.sequence DESC LIMIT ?`,
-  pinned: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_pinned
+  pinned: `SELECT ${STORED_ENTRY} FROM entries e INDEXED BY entries_pinned
     WHERE e.tenant = ? AND e.session = ? AND e.pinned = 1 ORDER BY e.sequence DESC LIMIT ?`,
-  superseded: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_superseded
+  superseded: `SELECT ${STORED_ENTRY} FROM entries e INDEXED BY entries_superseded
     WHERE e.tenant = ? AND e.session = ? AND e.superseded_by IS NOT NULL
     ORDER BY e.sequence DESC LIMIT ?`,
-  summary: `SELECT ${ENTRY_COLUMNS} FROM entries e INDEXED BY entries_summaries
+  summary: `SELECT ${STORED_ENTRY} FROM entries e INDEXED BY entries_summaries
     WHERE e.tenant = ? AND e.session = ? AND e.kind IN ('compaction', 'summary')
     ORDER BY e.sequence DESC LIMIT ?`,
   marks: `SELECT EXISTS (SELECT 1 FROM entries INDEXED BY entries_summaries
