@@ -1,6 +1,7 @@
 /** The input and the result of reading a file. */
 
-import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { ImportResult } from "../engine/import/import-session.ts";
+import type { ImportOptions } from "../engine/import/import-subject.ts";
 import type { TranscriptFile } from "../ingest/files/open-file.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { Candidate } from "./find-files.ts";

@@ -6,7 +6,8 @@
 
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { ImportResult } from "../engine/import/import-session.ts";
+import type { ImportOptions } from "../engine/import/import-subject.ts";
 import { accessAround } from "../ingest/files/file-access.ts";
 import { holdTornLine, type ReadThrough } from "../ingest/files/last-line.ts";
 import { isMostlyHoles, TranscriptFile } from "../ingest/files/open-file.ts";

@@ -6,7 +6,8 @@
  * repairs an interrupted re-import.
  */
 
-import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { ImportResult } from "../engine/import/import-session.ts";
+import type { ImportOptions } from "../engine/import/import-subject.ts";
 import type { ProblemLog } from "../ingest/problems.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";

@@ -1,7 +1,8 @@
 /** Stores one session from a reader under its key, with the metadata known here. */
 
-import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
-import type { EarlierKeys } from "../engine/import/known-session.ts";
+import type { ImportResult } from "../engine/import/import-session.ts";
+import type { ImportOptions } from "../engine/import/import-subject.ts";
+import type { EarlierKeys } from "../engine/import/import-subject.ts";
 import type { GitAttributes } from "../ingest/identity/git.ts";
 import {
   compositeKey,

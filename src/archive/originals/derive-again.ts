@@ -9,7 +9,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { ImportOptions } from "../../engine/import/import-session.ts";
+import type { ImportOptions } from "../../engine/import/import-subject.ts";
 import { filesOf } from "../../engine/import/session-files.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import { TranscriptFile } from "../../ingest/files/open-file.ts";
