@@ -1,6 +1,6 @@
 /** `ingest --again`: derives sessions again from the kept bytes of their files. */
 
-import { deriveAgain } from "../../archive/originals/derive-again.ts";
+import { deriveAgain } from "../../archive/derive-again.ts";
 import type { FileOutcome } from "../../archive/outcome.ts";
 import { thisMachine } from "../../ingest/identity/this-machine.ts";
 import type { Context } from "../context.ts";

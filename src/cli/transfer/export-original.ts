@@ -1,7 +1,6 @@
 /** The original file of an ingested session. */
 
-import { readOriginal } from "../../archive/originals/originals.ts";
-import { isPart } from "../../archive/originals/parts.ts";
+import { readOriginal, isPart } from "../../archive/originals.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { requireAllowed } from "../../policy.ts";
 import type { Original } from "../../store/ingested-file.ts";
