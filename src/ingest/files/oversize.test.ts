@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Line } from "../lines.ts";
 import { cutLine, cutStrings, MAX_LINE_LENGTH } from "../long/cut-values.ts";
 import { ProblemLog } from "../problems.ts";
-import { withholdPartialLine, type ReadThrough } from "./last-line.ts";
+import { type ReadThrough, withholdPartialLine } from "./last-line.ts";
 import { limitLines, type Oversize } from "./oversize.ts";
 
 async function* give(...texts: string[]): AsyncGenerator<Line> {
