@@ -69,7 +69,8 @@ export type { ExtractedPart, ExtractFactsOptions } from "./engine/facts/extract-
 export type { FactInput, ListFactsInput } from "./engine/facts/facts.ts";
 export type { DeleteOptions, Derived, Tombstone } from "./engine/forget.ts";
 export type { ForkInput } from "./engine/fork.ts";
-export type { ImportOptions, ImportResult } from "./engine/import/import-session.ts";
+export type { ImportResult } from "./engine/import/import-session.ts";
+export type { ImportOptions } from "./engine/import/import-subject.ts";
 export type { HoldLeaseOptions, LeasedWork } from "./engine/leases/hold-lease.ts";
 export type { IndexTask, MaintainOptions } from "./engine/maintain-index.ts";
 export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";

@@ -7,7 +7,7 @@ import { CLAUDE_CODE } from "../ingest/claude-code/claude-code.ts";
 import type { ImportedEntry, TranscriptSource } from "../ingest/source.ts";
 import { HOUR_CACHE_KEY } from "../model/session.ts";
 import { createMachine } from "./archive.cases.ts";
-import { deriveAgain } from "./originals/derive-again.ts";
+import { deriveAgain } from "./derive-again.ts";
 
 const SESSION = "c1a0de00-0000-4000-8000-000000000001";
 const MODEL = "claude-opus-4-8";

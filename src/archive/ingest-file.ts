@@ -6,42 +6,59 @@
 
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { ImportResult } from "../engine/import/import-session.ts";
 import { accessAround } from "../ingest/files/file-access.ts";
-import { holdTornLine, type ReadThrough } from "../ingest/files/last-line.ts";
-import { isMostlyHoles, TranscriptFile } from "../ingest/files/open-file.ts";
+import { type ReadThrough, withholdPartialLine } from "../ingest/files/last-line.ts";
+import { isSparse, TranscriptFile } from "../ingest/files/open-file.ts";
 import { limitLines } from "../ingest/files/oversize.ts";
-import { type FoundFile, toFound } from "../ingest/files/walk.ts";
-import { type Line, type LongLine, splitLines } from "../ingest/lines.ts";
+import { toFound } from "../ingest/files/walk.ts";
+import { type Line, splitLines } from "../ingest/lines.ts";
 import { CutLine, CutText } from "../ingest/long/long-line.ts";
 import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource, recogniseStart } from "../ingest/sources.ts";
-import { messageOf } from "../model/errors.ts";
+import { BackscrollError, type ErrorCode, messageOf } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import { addSums, type FileSum, sumBeside } from "./companions.ts";
-import { dropEmpty, ingestEmpty } from "./empty-file.ts";
 import {
-  type AgainInput,
-  type FileInput,
-  type Ingested,
+  type FileState,
+  formatState,
+  ignoredSource,
   MAX_REMEMBERED_PATH,
-} from "./file-input.ts";
-import { type FileState, formatState, parseState } from "./file-state.ts";
+  parseState,
+} from "./file-state.ts";
+import type { Candidate } from "./find-files.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
-import { keepOriginal } from "./originals/originals.ts";
-import { keepParts, UsedFiles } from "./originals/parts.ts";
+import { keepOriginal, keepParts, UsedFiles } from "./originals.ts";
 import { type FileOutcome, outcomeOf, type SessionOutcome } from "./outcome.ts";
-import { ignoredSource } from "./plan-reading.ts";
-import { readAgain } from "./read-again.ts";
 import type { IgnorableSession } from "./rules/ignoring-rule.ts";
-import { isStoreFailure } from "./store-failure.ts";
-import { type SessionFile, storeSession } from "./store-session.ts";
+import { type Rereading, storeSession } from "./store-session.ts";
+
+export interface Ingested {
+  readonly outcome: FileOutcome;
+  /** The state to remember; undefined if the next run has to read the file again. */
+  readonly record?: IngestedFile;
+}
+
+export interface FileInput {
+  readonly candidate: Candidate;
+  readonly known: IngestedFile | undefined;
+  readonly plan: "whole" | "rest";
+  readonly onSession: (source: string, session: SessionOutcome) => void;
+  /** The kept original, if the file is read from there: a copy in a folder with its companions. */
+  readonly original?: {
+    readonly file: TranscriptFile;
+    readonly copy: string;
+    readonly root: string;
+  };
+  /** Set if the file is read because another file of its session was late. */
+  readonly again?: Rereading;
+}
 
 /** Throws only failures of the store. */
 export async function ingestFile(setting: IngestSetting, input: FileInput): Promise<Ingested> {
   const { file } = input.candidate;
-  if (isMostlyHoles(file)) return { outcome: outcomeOf(file.path, "sparse") };
+  if (isSparse(file)) return { outcome: outcomeOf(file.path, "sparse") };
   try {
     if (file.size === 0) return ingestEmpty(setting, input);
     const opened =
@@ -93,15 +110,15 @@ class Reading {
     }
     // Taken before reading, so that lines written meanwhile count as new.
     this.#beside = await sumBeside(source, found);
-    const read = () => this.#readOnOrWhole(source);
+    const read = () => this.#resumeOrReadWhole(source);
     // A file that is read again because of another one uses that one's slot.
     const isMeasured =
       (this.#file.isPlain && source.companions === undefined) || this.#input.again !== undefined;
     return isMeasured ? read() : this.#setting.unmeasured.take(read);
   }
 
-  async #readOnOrWhole(source: TranscriptSource): Promise<Ingested> {
-    if (await this.#canGoOn(source)) {
+  async #resumeOrReadWhole(source: TranscriptSource): Promise<Ingested> {
+    if (await this.#canResume(source)) {
       const going = await this.#read(source, true);
       if (going !== undefined) return going;
       this.#problems = new ProblemLog();
@@ -113,8 +130,9 @@ class Reading {
   async #read(source: TranscriptSource, isRest: boolean): Promise<Ingested | undefined> {
     const { file: found } = this.#input.candidate;
     const earlier = parseState(this.#input.known?.state ?? null);
+    const isDatabase = source.container === "database";
     // A database gives changed sessions as a whole, so this is not a tail.
-    const goesOn = isRest || this.#knowsDatabase(source);
+    const resumes = isRest || this.#knowsDatabase(source);
     const start = this.#startAt(isRest);
     const { copy, root } = this.#input.original ?? { copy: found.path, root: found.root };
     const bytes = this.#file.repeatable(this.#problems, start);
@@ -123,7 +141,7 @@ class Reading {
       lines: this.#lines(source, bytes, start),
       bytes,
       isRepeatable: true,
-      ...(goesOn && earlier.reader !== undefined ? { resume: earlier.reader } : {}),
+      ...(resumes && earlier.reader !== undefined ? { resume: earlier.reader } : {}),
       files: this.#used.watch(accessAround(copy, root, this.#setting.held)),
     });
     const sessions: SessionOutcome[] = [];
@@ -142,7 +160,8 @@ class Reading {
         last: isRest ? last : null,
         key: earlier.key,
         revive: this.#setting.force && this.#input.candidate.named,
-        ...this.#lateRules(source),
+        again: this.#input.again,
+        onLate: isDatabase ? undefined : (late) => this.#readAgain(source, late),
       });
       const { last: end, key: own, late: _, unsure, ignored: left, ...counts } = result;
       const given = left === undefined ? counts : { ...counts, ignoredBy: left.rule };
@@ -165,14 +184,13 @@ class Reading {
     if (earlier.empty !== undefined) await dropEmpty(this.#setting, earlier.empty, kept);
     if (!hasForgotten) await this.#keepOriginal(source, [...kept], isRest);
     const reader = transcript.state?.();
-    const isDatabase = source.container === "database";
-    const how = goesOn ? "continued" : "read";
+    const how = resumes ? "continued" : "read";
     const leftOut = index === 1 && !isDatabase ? ignored[0] : undefined;
     // The next run must read the unstored part again.
     const isLeft = index === 1 && sessions[0]?.sessionId === null && !sessions[0].forgotten;
-    const canGoOn = reader !== undefined && (isDatabase || (index <= 1 && !isLeft));
+    const canResume = reader !== undefined && (isDatabase || (index <= 1 && !isLeft));
     const state: FileState = {
-      ...(canGoOn ? { reader, last } : {}),
+      ...(canResume ? { reader, last } : {}),
       ...(index > 1 || isDatabase ? {} : stateOf(sessions[0], key ?? earlier.key)),
     };
     return {
@@ -216,19 +234,62 @@ class Reading {
     await keepParts(tenant, this.#used, { path, copy }, facts);
   }
 
-  #lateRules(source: TranscriptSource): Pick<SessionFile, "whenLate" | "hasTurn" | "readAgain"> {
-    const { again, candidate } = this.#input;
-    if (again !== undefined) {
-      const { whenLate } = again;
-      return { hasTurn: true, ...(whenLate === undefined ? {} : { whenLate }) };
+  /**
+   * Imports a session again from all of its files, because this one came late: it was found after a
+   * later one, or grew after it.
+   *
+   * The session and its entries keep their ids. Its files are marked unread first, so the next run
+   * repairs an interrupted re-import.
+   */
+  async #readAgain(source: TranscriptSource, late: ImportResult): Promise<ImportResult> {
+    const { path } = this.#file;
+    const { tenant, workstation } = this.#setting;
+    const files = late.late ?? [];
+    const others = files.filter((file) => file !== path);
+    if ((await Promise.all(files.map(exists))).every(Boolean)) {
+      await forgetReading(this.#setting, others);
+      const records: IngestedFile[] = [];
+      let begun: ImportResult | undefined;
+      let own: ImportResult | undefined;
+      for (const file of files) {
+        const whenLate = begun === undefined ? "anew" : undefined;
+        const { result, record } = await this.#readOne(source, file, {
+          sessionId: late.sessionId,
+          whenLate,
+        });
+        if (begun === undefined && (result === undefined || result.late !== undefined)) break;
+        begun ??= result;
+        if (file === path) own = result;
+        else if (record !== undefined) records.push(record);
+      }
+      if (records.length > 0) await tenant.putIngestedFiles(workstation, records);
+      if (begun !== undefined) return { ...(own ?? begun), created: false };
     }
-    if (source.container === "database") return {};
-    const { path, root } = candidate.file;
-    const readAgainAll = (result: ImportResult) =>
-      readAgain(this.#setting, { path, result, problems: this.#problems }, exists, (file, rule) =>
-        readOne(this.#setting, source, { path: file, root }, result.sessionId, rule),
-      );
-    return { whenLate: "refuse", readAgain: readAgainAll };
+    this.#problems.add(
+      "late_file",
+      `${path} precedes the stored part of its session, which cannot be read again as a whole; its messages are a branch off the active path`,
+    );
+    const aside = { sessionId: late.sessionId, whenLate: "aside" } as const;
+    return (await this.#readOne(source, path, aside)).result ?? late;
+  }
+
+  /** One file of a session, whole; the result is undefined if it is unreadable. */
+  async #readOne(
+    hint: TranscriptSource,
+    path: string,
+    reread: Rereading,
+  ): Promise<{ readonly result?: ImportResult; readonly record?: IngestedFile }> {
+    const { root } = this.#input.candidate.file;
+    const file = toFound(path.startsWith(root) ? root : dirname(path), path, await stat(path));
+    const { record } = await ingestFile(this.#setting, {
+      candidate: { file, hint, named: false },
+      known: undefined,
+      plan: "whole",
+      again: reread,
+      onSession: () => undefined,
+    });
+    const { result } = reread;
+    return result === undefined ? {} : { result, ...(record === undefined ? {} : { record }) };
   }
 
   async #recognise(): Promise<TranscriptSource | undefined> {
@@ -245,7 +306,7 @@ class Reading {
     );
   }
 
-  async #canGoOn(source: TranscriptSource): Promise<boolean> {
+  async #canResume(source: TranscriptSource): Promise<boolean> {
     const { known, plan } = this.#input;
     const { reader, end } = parseState(known?.state ?? null);
     if (reader === undefined) return false;
@@ -279,21 +340,23 @@ class Reading {
     const isText = source.isText?.(path) ?? false;
     const all = splitLines(bytes, {
       start: { lines: this.#through.lines, offset },
-      ...(isDocument(path) ? { longLines } : { whenLong: () => longLine(isText) }),
+      ...(isDocument(path)
+        ? { longLines }
+        : { whenLong: () => (isText ? new CutText() : new CutLine()) }),
     });
     const last = { end: this.#file.size, isText };
-    const whole = holdTornLine(all, last, this.#through, this.#problems);
+    const whole = withholdPartialLine(all, last, this.#through, this.#problems);
     return isDocument(path) ? whole : limitLines(whole, oversize, this.#problems);
   }
 
   async #recordReading(source: TranscriptSource, state: FileState): Promise<IngestedFile> {
     const isDatabase = source.container === "database";
     const { reader, ...rest } = state;
-    const canGoOn = reader !== undefined && this.#file.isPlain && !isDatabase;
+    const canResume = reader !== undefined && this.#file.isPlain && !isDatabase;
     const { isOpen, offset } = this.#through;
     // An unterminated last line must still be the same when the reading is resumed.
     const end = isOpen ? { end: this.#file.size } : {};
-    const hash = canGoOn ? await this.#file.tailHash(end.end ?? offset) : undefined;
+    const hash = canResume ? await this.#file.tailHash(end.end ?? offset) : undefined;
     const kept = hash === undefined && !isDatabase ? rest : { ...state, ...end };
     return { ...this.#record(source.name, formatState(kept)), tailHash: hash ?? null };
   }
@@ -316,26 +379,49 @@ class Reading {
   }
 }
 
-/** One file of a session, whole. */
-async function readOne(
-  setting: IngestSetting,
-  hint: TranscriptSource,
-  { path, root }: Pick<FoundFile, "path" | "root">,
-  sessionId: string | null,
-  whenLate: ImportOptions["whenLate"],
-): Promise<{ readonly result: ImportResult; readonly record?: IngestedFile } | undefined> {
-  const again: AgainInput = { sessionId, whenLate };
-  const isBelow = path.startsWith(root);
-  const file = toFound(isBelow ? root : dirname(path), path, await stat(path));
-  const { record } = await ingestFile(setting, {
-    candidate: { file, hint, named: false },
-    known: undefined,
-    plan: "whole",
-    again,
-    onSession: () => undefined,
-  });
-  if (again.result === undefined) return undefined;
-  return { result: again.result, ...(record === undefined ? {} : { record }) };
+/** Clears their recorded mtimes, so that the next scan reads them. */
+async function forgetReading(
+  { tenant, workstation }: IngestSetting,
+  paths: readonly string[],
+): Promise<void> {
+  const known = await tenant.findIngestedFiles(workstation, paths, { withState: false });
+  if (known.length === 0) return;
+  await tenant.putIngestedFiles(
+    workstation,
+    known.map((file) => ({ ...file, mtimeUs: 0, tailHash: null, state: null })),
+  );
+}
+
+function ingestEmpty(setting: IngestSetting, input: FileInput): Ingested {
+  const { file, hint } = input.candidate;
+  const source = setting.only ?? hint;
+  const outcome = outcomeOf(file.path, "empty");
+  if (source === undefined) return { outcome };
+  // An emptied file still belongs to its session.
+  const { key, empty } = parseState(input.known?.state ?? null);
+  const kept = {
+    ...(key === undefined ? {} : { key }),
+    ...(empty === undefined ? {} : { empty }),
+  };
+  const { path, mtimeUs, size } = file;
+  const place = { path, source: source.name, size, mtimeUs, offset: 0, lines: 0, tailHash: null };
+  return { outcome, record: { ...place, state: formatState(kept), seenAt: Date.now() } };
+}
+
+/** Deletes an empty session, unless it is in `kept` or has been written to. */
+async function dropEmpty(
+  { tenant, dryRun }: IngestSetting,
+  id: string,
+  kept: ReadonlySet<string>,
+): Promise<void> {
+  if (dryRun || kept.size === 0 || kept.has(id)) return;
+  try {
+    const { entryCount } = await tenant.getSessionMeta(id);
+    if (entryCount === 0) await tenant.deleteSession(id);
+  } catch (error) {
+    // Deleted meanwhile.
+    if (!BackscrollError.is(error, "session_not_found")) throw error;
+  }
 }
 
 async function exists(path: string): Promise<boolean> {
@@ -372,10 +458,6 @@ async function* noLines(): AsyncGenerator<Line> {
   // A database has none.
 }
 
-function longLine(isText: boolean): LongLine {
-  return isText ? new CutText() : new CutLine();
-}
-
 /** One JSON value, on however few lines: the line limit applies to records. */
 function isDocument(path: string): boolean {
   return /\.json(\.(gz|zst))?$/i.test(path);
@@ -392,4 +474,27 @@ function joinProblems(
   }
   problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
   return { problems: problems.slice(0, 100), problemCounts: counts };
+}
+
+/** Failures that every other file would meet too. */
+const STORE_FAILURES: readonly ErrorCode[] = [
+  "store_closed",
+  "store_busy",
+  "store_unavailable",
+  "store_read_only",
+  "store_full",
+  "quota_exceeded",
+  "store_corrupt",
+  "schema_too_new",
+  "needs_migration",
+  "schema_too_old",
+  "foreign_database",
+  "unsupported_storage",
+  "unauthorized",
+  "forbidden",
+  "rate_limited",
+];
+
+function isStoreFailure(error: unknown): boolean {
+  return BackscrollError.is(error) && STORE_FAILURES.includes(error.code);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Lanes } from "./lanes.ts";
+import { Lanes } from "./ingest-files.ts";
 
 /** Starts files of a size until there is no room; gives their number. */
 async function fill(lanes: Lanes, size: number): Promise<{ count: number; ends: (() => void)[] }> {

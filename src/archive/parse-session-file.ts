@@ -5,7 +5,7 @@
 
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { accessAround } from "../ingest/files/file-access.ts";
-import { holdTornLine } from "../ingest/files/last-line.ts";
+import { withholdPartialLine } from "../ingest/files/last-line.ts";
 import { TranscriptFile } from "../ingest/files/open-file.ts";
 import { limitLines } from "../ingest/files/oversize.ts";
 import { idFromFile } from "../ingest/identity/session-key.ts";
@@ -62,7 +62,7 @@ async function parseOpened(file: TranscriptFile, path: string): Promise<SessionM
   const through = { offset: 0, lines: 0, isOpen: false };
   const last = { end: file.size, isText: source?.isText?.(path) ?? false };
   const bytes = file.repeatable(own);
-  const whole = holdTornLine(splitLines(bytes), last, through, own);
+  const whole = withholdPartialLine(splitLines(bytes), last, through, own);
   const transcript = source?.read({
     path,
     lines: limitLines(whole, "cut", own),

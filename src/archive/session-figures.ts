@@ -3,7 +3,7 @@
  * and the requests that a title derives from.
  */
 
-import type { Described, Description } from "../engine/import/describe-session.ts";
+import type { Described, Description } from "../engine/import/import-subject.ts";
 import { type Batched, mapBatches } from "../ingest/batches.ts";
 import { isMachineRequest, MACHINE_MADE_KEY } from "../ingest/machine-made.ts";
 import type { ImportedEntry } from "../ingest/source.ts";

@@ -1,7 +1,8 @@
 /** Stores one session from a reader under its key, with the metadata known here. */
 
-import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
-import type { EarlierKeys } from "../engine/import/known-session.ts";
+import type { ImportResult } from "../engine/import/import-session.ts";
+import type { EarlierKeys, ImportOptions } from "../engine/import/import-subject.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { GitAttributes } from "../ingest/identity/git.ts";
 import {
   compositeKey,
@@ -15,7 +16,6 @@ import type { ImportedSession } from "../ingest/source.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
-import { leadRoute } from "./lead-route.ts";
 import { findIgnoringRule, type IgnorableSession, toIgnorable } from "./rules/ignoring-rule.ts";
 import { INCOGNITO, isIncognito, unmarkIncognito } from "./rules/incognito.ts";
 import { SessionFigures } from "./session-figures.ts";
@@ -34,12 +34,18 @@ export interface SessionFile {
   readonly revive: boolean;
   /** The session's index within the file. */
   readonly index: number;
-  /** How to import a file that precedes an imported one of its session; see `ImportOptions`. */
-  readonly whenLate?: ImportOptions["whenLate"];
-  /** The caller holds the session's mutex. */
-  readonly hasTurn?: boolean;
+  /** Set if the file is read because a file of its session was late; then the caller has its turn. */
+  readonly again?: Rereading | undefined;
   /** Reads the session's files again, in order, if this one is late. */
-  readonly readAgain?: (late: ImportResult) => Promise<ImportResult>;
+  readonly onLate?: ((late: ImportResult) => Promise<ImportResult>) | undefined;
+}
+
+/** A file is read again for one of its sessions. */
+export interface Rereading {
+  readonly sessionId: string | null;
+  readonly whenLate: ImportOptions["whenLate"];
+  /** The import result of that session. */
+  result?: ImportResult;
 }
 
 export interface StoredSession extends ImportResult {
@@ -70,6 +76,8 @@ export async function storeSession(
   const key = compositeKey(workstation, project, own);
   const git = imported.cwd === null ? undefined : await setting.git.find(imported.cwd);
   const metadata = attributes(setting, imported, project, git);
+  const { again, onLate } = file;
+  const whenLate = again === undefined ? onLate && "refuse" : again.whenLate;
   const store = async () => {
     const result = await tenant.importSession(watched, {
       workstation,
@@ -89,7 +97,7 @@ export async function storeSession(
           isAdded: file.isRest || skipped === 0,
         }),
       onKnown: (entry) => figures.noteKnown(entry),
-      ...(file.path === "" || file.whenLate === undefined ? {} : { whenLate: file.whenLate }),
+      ...(whenLate === undefined ? {} : { whenLate }),
     });
     // Marked while it was being stored.
     if (result.entries > 0 && !dryRun && (await isIncognito(tenant, own, session.parent))) {
@@ -97,12 +105,11 @@ export async function storeSession(
       return { ...result, ...NOTHING, ignored: { rule: INCOGNITO, session } };
     }
     if (result.sessionId !== null && !dryRun) {
-      await leadRoute(tenant, imported, result.sessionId);
+      await importRoute(tenant, imported, result.sessionId);
     }
-    const isLate = result.late !== undefined && file.readAgain !== undefined;
-    return isLate ? file.readAgain(result) : result;
+    return again === undefined && result.late !== undefined ? (onLate?.(result) ?? result) : result;
   };
-  return file.hasTurn ? store() : setting.turns.run(turnOf(own, key), store);
+  return again !== undefined ? store() : setting.turns.run(turnOf(own, key), store);
 }
 
 const NOTHING = {
@@ -166,4 +173,40 @@ function attributes(
       ? {}
       : { parent: { id: parentSession, key: compositeKey(workstation, project, parentSession) } };
   return { ...(git === undefined ? {} : { git: { ...git } }), ...parent };
+}
+
+/**
+ * Imports the routes of a gateway along with its transcripts: its list maps keys to current
+ * sessions.
+ *
+ * A key that leads to a session of another origin is in use here and stays as it is.
+ */
+async function importRoute(
+  tenant: TenantApi,
+  { route, source, problems }: ImportedSession,
+  sessionId: string,
+): Promise<void> {
+  if (route === undefined) return;
+  const { key, fields } = route;
+  try {
+    const known = await tenant.routes.find(key);
+    if (known?.sessionId === sessionId) return;
+    if (known !== undefined && !(await isOf(tenant, known.sessionId, source))) return;
+    await tenant.routes.put(key, { sessionId, fields, reason: "ingest" });
+  } catch (error) {
+    // An invalid key or field drops the route, not the transcript.
+    if (!BackscrollError.is(error, "invalid_input") && !BackscrollError.is(error, "too_large")) {
+      throw error;
+    }
+    problems.add("unexpected", `the route of the session was left out: ${error.message}`);
+  }
+}
+
+async function isOf(tenant: TenantApi, sessionId: string, source: string): Promise<boolean> {
+  try {
+    return (await tenant.getSessionMeta(sessionId)).origin.source === source;
+  } catch (error) {
+    if (BackscrollError.is(error, "session_not_found")) return true;
+    throw error;
+  }
 }

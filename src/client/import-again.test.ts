@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Description } from "../engine/import/describe-session.ts";
+import type { Description } from "../engine/import/import-subject.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
 import { type ServedStore, serveStore } from "./client.cases.ts";
 import { numbered, sessionOf } from "./import.cases.ts";

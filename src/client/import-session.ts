@@ -15,7 +15,8 @@ import {
   type WireImportLine,
   type WireImportResult,
 } from "../api/imported-session.ts";
-import type { ImportOptions, ImportResult } from "../engine/import/import-session.ts";
+import type { ImportResult } from "../engine/import/import-session.ts";
+import type { ImportOptions } from "../engine/import/import-subject.ts";
 import type { UpdateSessionInput } from "../engine/session-input.ts";
 import type { ImportProblemCode, ProblemLog } from "../ingest/problems.ts";
 import type { ImportedSession } from "../ingest/source.ts";

@@ -2,7 +2,7 @@
 
 import { fromBase64, toWireOriginalUpdate } from "../api/original.ts";
 import { fromWire, toWire, type WireOf } from "../api/shape.ts";
-import type { ListOriginalsInput, OriginalsApi } from "../engine/import/originals.ts";
+import type { ListOriginalsInput, OriginalsApi } from "../engine/import/ingested-files.ts";
 import { INGESTED_FILE, ORIGINAL } from "../model/answers/store.ts";
 import type { IngestedFile, Original, OriginalUpdate } from "../store/ingested-file.ts";
 import type { Connection } from "./connection.ts";

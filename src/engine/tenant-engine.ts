@@ -39,9 +39,10 @@ import {
   type Tombstone,
   toTombstone,
 } from "./forget.ts";
-import { type ImportOptions, type ImportResult, importSession } from "./import/import-session.ts";
+import { type ImportResult, importSession } from "./import/import-session.ts";
+import type { ImportOptions } from "./import/import-subject.ts";
 import { findIngestedFiles, putIngestedFiles } from "./import/ingested-files.ts";
-import { Originals } from "./import/originals.ts";
+import { Originals } from "./import/ingested-files.ts";
 import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   deleteMemory,

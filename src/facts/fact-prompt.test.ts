@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { call, entry, result } from "../compaction/digest/digest.cases.ts";
 import { factPrompt } from "./fact-prompt.ts";
-import { toldEntry } from "./told-entry.ts";
+import { withoutInjectedText } from "./told-entry.ts";
 
 const ENTRIES = [
   entry("01A", "user", "I moved to Lisbon."),
@@ -47,12 +47,12 @@ test("no text of the record or of a fact can close the markers, and the prompt s
 });
 
 test("injected text is left out", () => {
-  expect(toldEntry(entry("1", "system", "Be brief."))).toBeUndefined();
-  expect(toldEntry(entry("1", "user", "<known-facts>Ana | city</known-facts>"))).toBeUndefined();
-  expect(toldEntry({ ...entry("1", "user", "hello"), metadata: { recalled: true } })).toBe(
+  expect(withoutInjectedText(entry("1", "system", "Be brief."))).toBeUndefined();
+  expect(withoutInjectedText(entry("1", "user", "<known-facts>Ana | city</known-facts>"))).toBeUndefined();
+  expect(withoutInjectedText({ ...entry("1", "user", "hello"), metadata: { recalled: true } })).toBe(
     undefined,
   );
   const mixed = entry("1", "user", "<recalled-context>old</recalled-context>I like tea.");
-  expect(toldEntry(mixed)?.blocks).toEqual([{ type: "text", text: " I like tea." }]);
-  expect(toldEntry(entry("1", "assistant", { type: "thinking", text: "hm" }))).toBeUndefined();
+  expect(withoutInjectedText(mixed)?.blocks).toEqual([{ type: "text", text: " I like tea." }]);
+  expect(withoutInjectedText(entry("1", "assistant", { type: "thinking", text: "hm" }))).toBeUndefined();
 });

@@ -8,7 +8,7 @@ import { isInjected, withoutInjected } from "../search/document/injected.ts";
  * The entry without text that a client injected: reminders, recalled memories, known facts.
  * Undefined if no other text is left; a host's instructions do not count.
  */
-export function toldEntry(entry: Entry): Entry | undefined {
+export function withoutInjectedText(entry: Entry): Entry | undefined {
   if (entry.role === "system" || isInjected(entry.metadata)) return undefined;
   // An agent's own text keeps markers: it may write about them.
   const clean = (block: Block): Block =>

@@ -1,7 +1,32 @@
 /** Blocks that several agents write alike, except for a name. Unknown fields stay on them. */
 
-import type { Block } from "../model/block.ts";
+import type { Block, ToolResultBlock } from "../model/block.ts";
+import type { Usage } from "../model/entry.ts";
+import type { JsonObject } from "../model/json.ts";
 import { type Fields, otherFields, textField } from "./fields.ts";
+
+/** `more` has the fields of the source that stay on the block. */
+export function resultBlock(
+  toolUseId: string,
+  toolName: string | undefined,
+  output: ToolResultBlock["output"],
+  isError: boolean,
+  more: JsonObject = {},
+): ToolResultBlock {
+  const named = toolName === undefined ? {} : { toolName };
+  return { ...more, type: "tool_result", toolUseId, ...named, output, isError };
+}
+
+/** The usage of a call whose provider counts cache reads and writes as input. */
+export function toPromptUsage(
+  input: number,
+  outputTokens: number,
+  cacheReadTokens: number,
+  cacheCreationTokens: number,
+): Usage {
+  const inputTokens = Math.max(0, input - cacheReadTokens - cacheCreationTokens);
+  return { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens };
+}
 
 export function toTextBlock(fields: Fields): Block | undefined {
   const text = textField(fields, "text");

@@ -7,8 +7,8 @@ import { toSourceMetadata } from "../transcript/source-fields.ts";
 import { type Fields, presentFields, textField } from "./fields.ts";
 import { fingerprint } from "./fingerprint.ts";
 import { KEPT_IDS } from "./kept-counts.ts";
-import type { ProblemLog } from "./problems.ts";
-import type { ImportedEntry, ImportedSession } from "./source.ts";
+import { ProblemLog } from "./problems.ts";
+import type { ImportedEntry, ImportedSession, ImportedTranscript } from "./source.ts";
 
 /** A draft of an entry. `fields` has the source's other fields verbatim. */
 export type EntryDraft = Partial<Omit<ImportedEntry, "metadata">> &
@@ -89,6 +89,14 @@ export function toImportedSession(
     ...session,
     metadata: toSourceMetadata({ format, id: draft.id, ...presentFields({ fields }) }),
   };
+}
+
+/** A transcript that is always read whole. */
+export function toTranscript(
+  read: (problems: ProblemLog) => AsyncIterable<ImportedSession>,
+): ImportedTranscript {
+  const problems = new ProblemLog();
+  return { sessions: read(problems), problems };
 }
 
 /**

@@ -3,6 +3,7 @@
 import type { Block } from "../model/block.ts";
 import type { Usage } from "../model/entry.ts";
 import { isPlainObject } from "../model/json.ts";
+import { toPromptUsage } from "./block-fields.ts";
 import { countField, type Fields, otherFields, textField } from "./fields.ts";
 
 /** Undefined if it is not content. `format` names the agent in opaque blocks. */
@@ -75,12 +76,7 @@ export function toGeminiUsage(counts: {
 }): Usage | null {
   const { input = 0, output = 0, cached = 0, thoughts = 0 } = counts;
   if (input + output + cached + thoughts === 0) return null;
-  return {
-    inputTokens: Math.max(0, input - cached),
-    outputTokens: output + thoughts,
-    cacheCreationTokens: 0,
-    cacheReadTokens: cached,
-  };
+  return toPromptUsage(input, output + thoughts, cached, 0);
 }
 
 /** `tokens` of a message, as Gemini CLI writes them. */

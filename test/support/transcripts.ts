@@ -2,7 +2,8 @@
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { ImportOptions, ImportResult } from "../../src/engine/import/import-session.ts";
+import type { ImportResult } from "../../src/engine/import/import-session.ts";
+import type { ImportOptions } from "../../src/engine/import/import-subject.ts";
 import type { SessionHandle } from "../../src/engine/session-handle.ts";
 import type { TenantEngine } from "../../src/engine/tenant-engine.ts";
 import { exportSession, findFormat } from "../../src/export/formats.ts";

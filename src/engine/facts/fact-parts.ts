@@ -2,7 +2,7 @@
 
 import type { FactExtractor } from "../../facts/fact-extractor.ts";
 import { entryText } from "../../facts/fact-prompt.ts";
-import { toldEntry } from "../../facts/told-entry.ts";
+import { withoutInjectedText } from "../../facts/told-entry.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
@@ -40,7 +40,7 @@ export async function* partsOf(
     const some = ids.slice(at, at + READ_ENTRIES);
     const page = await engine.store.findEntries(engine.tenant, some, true);
     for (const record of page.entries) {
-      const entry = toldEntry(toEntry(record, page.payloads));
+      const entry = withoutInjectedText(toEntry(record, page.payloads));
       // The size as shown: long results are cut.
       const size = entry === undefined ? 0 : engine.counter.countText(entryText(entry, 1));
       if (entries.length > 0 && tokens + size > room) {

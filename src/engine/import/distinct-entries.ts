@@ -18,7 +18,7 @@ import type { EntryUsage } from "../../store/records.ts";
 import { decodeContent } from "../../transcript/content.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import type { EngineContext } from "../engine-context.ts";
-import type { Waiting } from "./import-setting.ts";
+import type { PendingEntry } from "./imported-id.ts";
 
 export class DistinctEntries {
   readonly #problems: ProblemLog;
@@ -92,7 +92,7 @@ export function derivedId({
  */
 export async function findClashes(
   { store, tenant }: EngineContext,
-  batch: readonly Waiting[],
+  batch: readonly PendingEntry[],
   known: ReadonlyMap<string, EntryUsage>,
 ): Promise<ReadonlySet<ImportedEntry>> {
   const suspects = batch.filter(({ entry, id }) => {

@@ -8,6 +8,13 @@
  */
 
 import { hash } from "node:crypto";
+import type { ImportedEntry } from "../../ingest/source.ts";
+
+/** An entry that is to be stored, and its id here. */
+export interface PendingEntry {
+  readonly entry: ImportedEntry;
+  readonly id: string;
+}
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const SESSION_LENGTH = 10;

@@ -6,6 +6,7 @@
  * then the session is imported again from all files, unless it was written to here.
  */
 
+import type { LateEntries } from "../../model/inputs/choices.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { LATE_FILES_KEY, REMOVED_KEY, type Session } from "../../model/session.ts";
 import type { EngineContext } from "../engine-context.ts";
@@ -31,35 +32,55 @@ export function filesOf({ metadata, origin, startedAt }: Session): readonly Sess
   return origin.file === undefined ? [] : [{ path: origin.file, startedAt }];
 }
 
-/** Whether another file of the session follows `file`. Copies begin at the same time. */
-export function isLateFile(files: readonly SessionFile[], file: SessionFile): boolean {
-  const { startedAt } = files.find(({ path }) => path === file.path) ?? file;
-  return files.some((other) => other.path !== file.path && other.startedAt > startedAt);
+/** How a file stands among those of its stored session: decided once, before its first entry. */
+export interface FileOrder {
+  /** `anew` is certain. The others hold if the first new entry does not follow the leaf. */
+  readonly rule: LateEntries | undefined;
+  /** The session's files with this one, in their order. */
+  readonly paths: readonly string[];
+  /**
+   * The last time in the session's other files, in epoch milliseconds; 0 if there are none. A file
+   * that ends earlier does not move the leaf.
+   */
+  readonly newestAt: number;
+  /** The session's fields that list the file. `branch` is the end of a late file's branch. */
+  readonly metadata: (branch: string | null) => JsonObject;
 }
 
-/** Whether the session is also in another file. */
-export function isShared(files: readonly SessionFile[], file: SessionFile): boolean {
-  return files.some(({ path }) => path !== file.path);
+/** `whenLate` is undefined in a dry run. */
+export function orderOf(
+  found: Session | undefined,
+  file: SessionFile | undefined,
+  whenLate: LateEntries | undefined,
+): FileOrder {
+  const files = found === undefined ? [] : filesOf(found);
+  const own = files.find(({ path }) => path === file?.path);
+  const isListed = file === undefined || own !== undefined || files.length === 0;
+  const all = isListed || files.length >= MAX_FILES ? files : [...files, file].toSorted(byTime);
+  const others = file === undefined ? [] : files.filter((other) => other !== own);
+  // Copies begin at the same time.
+  const { startedAt = Number.POSITIVE_INFINITY } = own ?? file ?? {};
+  const isLate = others.some((other) => other.startedAt > startedAt);
+  return {
+    rule: found !== undefined && (isLate || whenLate === "anew") ? whenLate : undefined,
+    paths: all.map(({ path }) => path),
+    newestAt: others.length > 0 ? (found?.updatedAt ?? 0) : 0,
+    metadata: (branch) => ({
+      ...(all === files ? {} : { [FILES_KEY]: all.map((each) => ({ ...each })) }),
+      ...(branch === null || file === undefined || found === undefined
+        ? {}
+        : { [LATE_FILES_KEY]: withLateFile(found, file.path, branch) }),
+    }),
+  };
 }
 
-/** The metadata field that adds the file; undefined if it is known, or the only one. */
-export function withFile(files: readonly SessionFile[], file: SessionFile): JsonObject | undefined {
-  if (files.some(({ path }) => path === file.path) || files.length === 0) return undefined;
-  if (files.length >= MAX_FILES) return undefined;
-  return { [FILES_KEY]: [...files, file].toSorted(byTime).map((each) => ({ ...each })) };
-}
-
-/** The metadata field that adds a late file with the leaf of its branch. */
-export function withLateFile(
-  { metadata }: Pick<Session, "metadata">,
-  { path }: SessionFile,
-  leaf: string,
-): JsonObject {
+/** Adds a late file with the leaf of its branch. */
+function withLateFile({ metadata }: Session, path: string, leaf: string): readonly JsonObject[] {
   const listed = metadata[LATE_FILES_KEY];
   const others = Array.isArray(listed)
     ? listed.filter((each) => isPlainObject(each) && each["path"] !== path)
     : [];
-  return { [LATE_FILES_KEY]: [...others, { path, leaf }].slice(-MAX_FILES) };
+  return [...others, { path, leaf }].slice(-MAX_FILES);
 }
 
 /** Whether the session has entries from elsewhere, or lost some. */

@@ -7,6 +7,7 @@
  */
 
 import { ProblemLog } from "../../ingest/problems.ts";
+import type { ImportedEntry } from "../../ingest/source.ts";
 import type { Block } from "../../model/block.ts";
 import { kindRules } from "../../model/entry.ts";
 import { combineUsage } from "../../model/usage.ts";
@@ -15,10 +16,8 @@ import type { EntryRecord, EntryUsage, NewEntry } from "../../store/records.ts";
 import { decodeContent } from "../../transcript/content.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { saidIn } from "./distinct-entries.ts";
-import { draftImported, type ImportPlace } from "./import-draft.ts";
-import type { Waiting } from "./import-setting.ts";
-import { sourcesIn } from "./imported-entry.ts";
-import type { ImportedIds } from "./imported-id.ts";
+import { draftImported } from "./import-draft.ts";
+import type { ImportedIds, PendingEntry } from "./imported-id.ts";
 
 /** The newest version of an entry, with the time of its first and the usage of all. */
 export interface StoredVersion extends EntryUsage {
@@ -61,7 +60,7 @@ export class StoredVersions {
   }
 
   /** The stored entries of a batch, and those that they name. */
-  find(ids: ImportedIds, batch: readonly Waiting[]): Promise<Known> {
+  find(ids: ImportedIds, batch: readonly PendingEntry[]): Promise<Known> {
     const named = batch.flatMap(({ entry }) => sourcesIn(entry).map((each) => ids.of(each)));
     return this.#find(ids, new Set([...batch.map(({ id }) => id), ...named]));
   }
@@ -83,9 +82,17 @@ export class StoredVersions {
 
   /** Compares a batch with what is stored. `size` is the number of the session's entries. */
   async compare(
-    batch: readonly Waiting[],
+    batch: readonly PendingEntry[],
     known: Known,
-    { size, ...place }: Pick<ImportPlace, "createdAt" | "idOf"> & { readonly size: number },
+    {
+      ids,
+      createdAt,
+      size,
+    }: {
+      readonly ids: ImportedIds;
+      readonly createdAt: number;
+      readonly size: number;
+    },
   ): Promise<Comparison> {
     const { store, tenant } = this.#engine;
     const lines = batch.flatMap(({ entry, id: first }) => {
@@ -93,15 +100,17 @@ export class StoredVersions {
       return version === undefined ? [] : [{ entry, first, version }];
     });
     if (lines.length === 0) return NO_COMPARISON;
-    const ids = lines.map(({ version }) => version.id);
-    const { entries } = await store.findEntries(tenant, ids, false);
+    const idOf = (source: string) => known.get(ids.of(source))?.id ?? ids.of(source);
+    const place = { createdAt, idOf, problems: new ProblemLog() };
+    const versions = lines.map(({ version }) => version.id);
+    const { entries } = await store.findEntries(tenant, versions, false);
     const records = new Map(entries.map((record) => [record.id, record]));
     const drafts = new Map<string, NewEntry>();
     for (const { entry, version } of lines) {
       const record = records.get(version.id);
       const isFixed = record?.content == null || version.supersededBy !== null;
       if (isFixed || entry.blocks.length === 0 || !kindRules(entry.kind).movesLeaf) continue;
-      const draft = draftImported(entry, { ...place, id: version.id, problems: new ProblemLog() });
+      const draft = draftImported(entry, { ...place, id: version.id });
       if (draft.content !== record.content) drafts.set(version.id, draft);
     }
     const edited = await this.#findEdited(drafts, size);
@@ -124,7 +133,7 @@ export class StoredVersions {
    * the stored one before the next known entry.
    */
   async #findTaken(
-    batch: readonly Waiting[],
+    batch: readonly PendingEntry[],
     compared: ReadonlyMap<string, Compared>,
   ): Promise<ReadonlyMap<string, EntryRecord>> {
     const { store, tenant } = this.#engine;
@@ -202,4 +211,10 @@ function isEdited(
 /** Agents clear old outputs to save space: an output that lost most of its text is kept. */
 function hasOutput(blocks: readonly Block[]): boolean {
   return blocks.some(({ type }) => type === "tool_result");
+}
+
+/** The source ids that it names: its parent, and those in its data. */
+function sourcesIn({ parentSourceId, references = [], data }: ImportedEntry): string[] {
+  const named = [parentSourceId, ...references.map((name) => data?.[name])];
+  return named.filter((each) => typeof each === "string");
 }

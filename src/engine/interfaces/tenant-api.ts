@@ -1,7 +1,7 @@
 /** The calls of a tenant, local or remote: see `session-api.ts`. */
 
 import type { Shares } from "../access/shares.ts";
-import type { OriginalsApi } from "../import/originals.ts";
+import type { OriginalsApi } from "../import/ingested-files.ts";
 import type { RecordsApi } from "../records/records.ts";
 import type { CreateSessionInput } from "../session-input.ts";
 import type { EnsureSessionInput } from "../sessions/ensure-session.ts";

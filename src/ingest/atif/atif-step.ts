@@ -3,6 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { resultBlock, toPromptUsage } from "../block-fields.ts";
 import { type EntryDraft, toContentBlocks } from "../drafts.ts";
 import {
   costField,
@@ -114,14 +115,8 @@ function toUsage(metrics: Fields): Usage | null {
   const output = countField(metrics, "completion_tokens");
   if (input === undefined && output === undefined) return null;
   const extra = objectField(metrics, "extra");
-  const cacheReadTokens = countField(metrics, "cached_tokens") ?? 0;
-  const cacheCreationTokens = countField(extra, CREATION) ?? 0;
-  return {
-    inputTokens: Math.max(0, (input ?? 0) - cacheReadTokens - cacheCreationTokens),
-    outputTokens: output ?? 0,
-    cacheReadTokens,
-    cacheCreationTokens,
-  };
+  const read = countField(metrics, "cached_tokens") ?? 0;
+  return toPromptUsage(input ?? 0, output ?? 0, read, countField(extra, CREATION) ?? 0);
 }
 
 function toResults(step: Fields, sourceId: string, createdAt: number | null): EntryDraft[] {
@@ -138,14 +133,9 @@ function toResults(step: Fields, sourceId: string, createdAt: number | null): En
     const { content } = result;
     const extra = objectField(result, "extra");
     const isError = failed.includes(toolUseId) || extra["is_error"] === true;
-    return {
-      ...otherFields(result, ["source_call_id", "content"]),
-      type: "tool_result",
-      toolUseId,
-      ...(toolName === undefined ? {} : { toolName }),
-      output: typeof content === "string" ? content : toBlocks(content),
-      isError,
-    };
+    const output = typeof content === "string" ? content : toBlocks(content);
+    const more = otherFields(result, ["source_call_id", "content"]);
+    return resultBlock(toolUseId, toolName, output, isError, more);
   });
   const named = blocks.find(
     (block) => block.type === "tool_result" && block.toolName !== undefined,

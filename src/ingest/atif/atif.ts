@@ -5,7 +5,7 @@
 
 import { isPlainObject } from "../../model/json.ts";
 import { readDocument } from "../document/json-document.ts";
-import { KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
+import { KnownIds, toImportedEntry, toImportedSession, toTranscript } from "../drafts.ts";
 import { type Fields, nameOf, objectField, otherFields, textField, timeField } from "../fields.ts";
 import { textOfHead } from "../head.ts";
 import { fileName } from "../machine-paths.ts";
@@ -23,9 +23,8 @@ export const ATIF: TranscriptSource = {
 
   isText: () => true,
 
-  read(input) {
-    const problems = new ProblemLog();
-    async function* sessions(): AsyncGenerator<ImportedSession> {
+  read: (input) =>
+    toTranscript(async function* (problems) {
       const document = await readDocument(input, "steps", problems);
       if (document === undefined) return;
       const { frame } = document;
@@ -53,9 +52,7 @@ export const ATIF: TranscriptSource = {
         const place = { id: `${id ?? ""}/${name}`, parent: id, first: steps[0] as unknown };
         yield toSession(child, place, toAsync(steps), problems);
       }
-    }
-    return { sessions: sessions(), problems };
-  },
+    }),
 };
 
 interface TrajectoryPlace {

@@ -3,7 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
-import { type Fields, nameOf, otherFields, textField } from "../fields.ts";
+import { type Fields, nameOf, objectField, otherFields, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 
 export const FORMAT = "chatgpt";
@@ -28,9 +28,9 @@ export function toDraft(
   id: string,
   call: CallPlace | undefined,
 ): Draft | undefined {
-  const content: Fields = isPlainObject(message["content"]) ? message["content"] : {};
-  const author: Fields = isPlainObject(message["author"]) ? message["author"] : {};
-  const metadata: Fields = isPlainObject(message["metadata"]) ? message["metadata"] : {};
+  const content = objectField(message, "content");
+  const author = objectField(message, "author");
+  const metadata = objectField(message, "metadata");
   const { blocks, unknown } = toBlocks(content);
   if (blocks.length === 0) return undefined;
   const base = {

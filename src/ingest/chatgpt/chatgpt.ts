@@ -1,11 +1,11 @@
 /** The export of ChatGPT: `conversations.json`, an array of conversations, each a tree of messages. */
 
 import { isPlainObject } from "../../model/json.ts";
-import { toImportedSession } from "../drafts.ts";
+import { toImportedSession, toTranscript } from "../drafts.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
 import { textOfHead } from "../head.ts";
 import { readElements } from "../json-elements.ts";
-import { ProblemLog } from "../problems.ts";
+import type { ProblemLog } from "../problems.ts";
 import type { ImportedSession, TranscriptSource } from "../source.ts";
 import { FORMAT, toTime } from "./chatgpt-message.ts";
 import { ChatgptTree } from "./chatgpt-tree.ts";
@@ -27,16 +27,13 @@ export const CHATGPT: TranscriptSource = {
 
   isText: () => true,
 
-  read(input) {
-    const problems = new ProblemLog();
-    async function* sessions(): AsyncGenerator<ImportedSession> {
+  read: (input) =>
+    toTranscript(async function* (problems) {
       for await (const conversation of readElements(input, BEGINS, problems)) {
         const session = toSession(conversation, problems);
         if (session !== undefined) yield session;
       }
-    }
-    return { sessions: sessions(), problems };
-  },
+    }),
 };
 
 function toSession(conversation: Fields, problems: ProblemLog): ImportedSession | undefined {

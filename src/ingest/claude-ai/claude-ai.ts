@@ -7,12 +7,18 @@
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { toContentBlocks } from "../anthropic-content.ts";
-import { type EntryDraft, KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
+import {
+  type EntryDraft,
+  KnownIds,
+  toImportedEntry,
+  toImportedSession,
+  toTranscript,
+} from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { textOfHead } from "../head.ts";
 import { readElements } from "../json-elements.ts";
-import { ProblemLog } from "../problems.ts";
-import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
+import type { ProblemLog } from "../problems.ts";
+import type { ImportedEntry, TranscriptSource } from "../source.ts";
 
 const FORMAT = "claude-ai";
 
@@ -33,9 +39,8 @@ export const CLAUDE_AI: TranscriptSource = {
 
   isText: () => true,
 
-  read(input) {
-    const problems = new ProblemLog();
-    async function* sessions(): AsyncGenerator<ImportedSession> {
+  read: (input) =>
+    toTranscript(async function* (problems) {
       for await (const conversation of readElements(input, BEGINS, problems)) {
         const id = textField(conversation, "uuid");
         const messages = conversation["chat_messages"];
@@ -55,9 +60,7 @@ export const CLAUDE_AI: TranscriptSource = {
           problems,
         };
       }
-    }
-    return { sessions: sessions(), problems };
-  },
+    }),
 };
 
 async function* readMessages(

@@ -4,7 +4,7 @@ import type { Block } from "../../model/block.ts";
 import { ROLES, type Role, type Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
-import { toCallBlock, toTextBlock } from "../block-fields.ts";
+import { resultBlock, toCallBlock, toTextBlock } from "../block-fields.ts";
 import { countField, type Fields, otherFields, presentFields, textField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry } from "../source.ts";
@@ -99,14 +99,9 @@ function toKnownBlock(fields: Fields): Block | undefined {
       const toolName = textField(fields, "tool_name");
       const output = textField(fields, "output");
       if (toolUseId === undefined || output === undefined) return undefined;
-      return {
-        ...otherFields(fields, ["type", "tool_use_id", "tool_name", "output", "is_error"]),
-        type: "tool_result",
-        toolUseId,
-        ...(toolName === undefined ? {} : { toolName }),
-        output,
-        isError: fields["is_error"] === true,
-      };
+      const known = ["type", "tool_use_id", "tool_name", "output", "is_error"];
+      const isError = fields["is_error"] === true;
+      return resultBlock(toolUseId, toolName, output, isError, otherFields(fields, known));
     }
     default:
       return undefined;

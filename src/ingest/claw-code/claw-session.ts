@@ -9,11 +9,12 @@
  */
 
 import { textOf } from "../../model/block.ts";
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import type { JsonObject } from "../../model/json.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import {
   countField,
   type Fields,
+  objectField,
   otherFields,
   presentFields,
   textField,
@@ -31,7 +32,7 @@ const KNOWN = ["session_id", "created_at_ms", "updated_at_ms", "workspace_root",
 
 export function toSession(meta: Fields): Omit<ImportedSession, "entries" | "leaf" | "problems"> {
   const id = textField(meta, "session_id") ?? null;
-  const fork = isPlainObject(meta["fork"]) ? meta["fork"] : {};
+  const fork = objectField(meta, "fork");
   const known = ["type", "messages", "compaction", "prompt_history", ...KNOWN];
   const fields = otherFields(meta, isKnownVersion(meta) ? [...known, "version"] : known);
   const model = textField(meta, "model");

@@ -6,7 +6,7 @@ import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
-import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { type Fields, objectField, otherFields, textField, timeField } from "../fields.ts";
 import { KEPT_CALLS } from "../kept-counts.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry } from "../source.ts";
@@ -85,7 +85,7 @@ function toDrafts(
 ): EntryDraft[] {
   const known = ["role", "content", "id", "ts", "reasoning", "modelInfo"];
   const fields = otherFields(message, known);
-  const model: Fields = isPlainObject(message["modelInfo"]) ? message["modelInfo"] : {};
+  const model = objectField(message, "modelInfo");
   const base = { sourceId, id: null, model: textField(model, "modelId") ?? null } as const;
   if (message["isSummary"] === true) {
     const data = { firstKeptEntryId: null, tokensBefore: null };

@@ -16,6 +16,7 @@ import {
   countField,
   type Fields,
   nameOf,
+  objectField,
   otherFields,
   presentFields,
   textField,
@@ -204,7 +205,7 @@ export class CodexFile {
 
   /** Processes the event that newer versions write beside each item. */
   #completed(record: Fields, event: Fields): void {
-    const item = isPlainObject(event["item"]) ? event["item"] : {};
+    const item = objectField(event, "item");
     const type = textField(item, "type") ?? "";
     if (!this.#hasItems && /^(User|Agent)Message$/.test(type)) {
       const role = type === "UserMessage" ? "user" : "assistant";

@@ -4,6 +4,7 @@ import type { Block } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { RecentMap } from "../../model/recent-map.ts";
+import { resultBlock } from "../block-fields.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
 
 export interface MappedItem {
@@ -134,20 +135,11 @@ function toResult(item: Fields, toolNames: RecentMap<string, string>): MappedIte
   const toolUseId = textField(item, "call_id");
   if (toolUseId === undefined || item["output"] === undefined) return undefined;
   const { output, failed } = toOutput(item["output"]);
-  const toolName = toolNames.get(toolUseId);
   const rest = otherFields(item, ["call_id", "output"]);
   return {
     role: "tool",
     injected: false,
-    blocks: [
-      {
-        type: "tool_result",
-        toolUseId,
-        ...(toolName === undefined ? {} : { toolName }),
-        output,
-        isError: failed,
-      },
-    ],
+    blocks: [resultBlock(toolUseId, toolNames.get(toolUseId), output, failed)],
     fields: item["type"] === "function_call_output" ? otherFields(rest, ["type"]) : rest,
   };
 }

@@ -5,7 +5,14 @@
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
-import { type Fields, otherFields, presentFields, textField, timeField } from "../fields.ts";
+import {
+  type Fields,
+  objectField,
+  otherFields,
+  presentFields,
+  textField,
+  timeField,
+} from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import { normalizeRemote } from "../repository-name.ts";
 import type { ImportedSession } from "../source.ts";
@@ -47,7 +54,7 @@ export function readHeader(read: readonly JsonRecord[], path: string): CodexHead
   const [first] = read;
   const found = first === undefined ? undefined : headerOf(first.record);
   const header = found ?? {};
-  const git = isPlainObject(header["git"]) ? header["git"] : {};
+  const git = objectField(header, "git");
   const times = read.map(({ record }) => timeField(record, "timestamp"));
   return {
     id: textField(header, "id") || textField(header, "session_id") || idOf(path),
@@ -88,9 +95,9 @@ function repositoryOf(git: Fields): string | null {
 
 /** The thread that started or forked this one. */
 function parentOf(header: Fields): string | null {
-  const source = isPlainObject(header["source"]) ? header["source"] : {};
-  const agent = isPlainObject(source["subagent"]) ? source["subagent"] : {};
-  const spawn = isPlainObject(agent["thread_spawn"]) ? agent["thread_spawn"] : {};
+  const source = objectField(header, "source");
+  const agent = objectField(source, "subagent");
+  const spawn = objectField(agent, "thread_spawn");
   const started = textField(spawn, "parent_thread_id") || textField(header, "parent_thread_id");
   return started || textField(header, "forked_from_id") || null;
 }

@@ -3,6 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { resultBlock, toPromptUsage } from "../block-fields.ts";
 import { type EntryDraft, toContentBlocks } from "../drafts.ts";
 import {
   countField,
@@ -123,13 +124,7 @@ function toResults(item: Fields, sourceId: string, answered: Set<string>): Entry
     const called = objectField(call, "function");
     const toolName = textField(called, "name");
     const texts = objectsIn(output).map((part) => textField(part, "content") ?? "");
-    const block: Block = {
-      type: "tool_result",
-      toolUseId,
-      output: texts.join("\n"),
-      isError,
-      ...(toolName === undefined ? {} : { toolName }),
-    };
+    const block = resultBlock(toolUseId, toolName, texts.join("\n"), isError);
     return [
       {
         sourceId: `${sourceId}/${toolUseId}`,
@@ -152,14 +147,9 @@ function toUsage(usage: Fields): Usage | null {
   const details: Fields = isPlainObject(own) ? own : {};
   const count = (...names: string[]) =>
     names.map((name) => countField(details, name)).find((value) => value !== undefined) ?? 0;
-  const cacheReadTokens = count("cached_tokens", "cache_read_tokens", "cachedTokens");
-  const cacheCreationTokens = count("cache_write_tokens", "cacheWriteTokens");
-  return {
-    inputTokens: Math.max(0, (input ?? 0) - cacheReadTokens - cacheCreationTokens),
-    outputTokens: output ?? 0,
-    cacheReadTokens,
-    cacheCreationTokens,
-  };
+  const read = count("cached_tokens", "cache_read_tokens", "cachedTokens");
+  const written = count("cache_write_tokens", "cacheWriteTokens");
+  return toPromptUsage(input ?? 0, output ?? 0, read, written);
 }
 
 function toBlocks(content: unknown): Block[] {

@@ -9,14 +9,21 @@
 import { isPlainObject } from "../../model/json.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { type JsonDocument, readDocument } from "../document/json-document.ts";
-import { KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { KnownIds, toImportedEntry, toImportedSession, toTranscript } from "../drafts.ts";
+import {
+  type Fields,
+  objectField,
+  objectsIn,
+  otherFields,
+  textField,
+  timeField,
+} from "../fields.ts";
 import { textOfHead } from "../head.ts";
 import { parseJson } from "../json-file.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
-import { ProblemLog } from "../problems.ts";
+import type { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
-import type { FileAccess, ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
+import type { FileAccess, ImportedEntry, TranscriptSource } from "../source.ts";
 import { FORMAT, toDrafts } from "./continue-items.ts";
 
 const LIST = "sessions.json";
@@ -44,9 +51,8 @@ export const CONTINUE: TranscriptSource = {
 
   isText: () => true,
 
-  read(input) {
-    const problems = new ProblemLog();
-    async function* sessions(): AsyncGenerator<ImportedSession> {
+  read: (input) =>
+    toTranscript(async function* (problems) {
       const document = await readDocument(input, "history", problems);
       if (document === undefined) return;
       const { frame } = document;
@@ -68,9 +74,7 @@ export const CONTINUE: TranscriptSource = {
         entries: readItems(document, problems),
         problems,
       };
-    }
-    return { sessions: sessions(), problems };
-  },
+    }),
 
   resumeCommand: ({ id }) => commandFor("cn --fork ", id),
 };
@@ -100,7 +104,7 @@ async function* readItems(
 }
 
 function idOf(item: Fields, number: number): string {
-  const message: Fields = isPlainObject(item["message"]) ? item["message"] : {};
+  const message = objectField(item, "message");
   const said = [message["role"], message["content"], message["toolCalls"]];
   const hash = toHex(sha256(Buffer.from(JSON.stringify(said) ?? ""))).slice(0, 8);
   return `message-${number}-${hash}`;
@@ -124,9 +128,7 @@ async function startOf(
   name: string,
 ): Promise<number | null> {
   const list = parseJson((await files?.readText(LIST, MAX_LIST_BYTES)) ?? "[]");
-  const own = (Array.isArray(list) ? list : [])
-    .filter(isPlainObject)
-    .find((each) => each["sessionId"] === id);
+  const own = objectsIn(list).find((each) => each["sessionId"] === id);
   const text = textField(own ?? {}, "dateCreated") ?? "";
   const at = timeField({ at: /^\d+$/.test(text) ? Number(text) : text }, "at");
   const written = at ?? (await files?.modifiedAt(name));

@@ -7,7 +7,7 @@
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { toImportedSession } from "../drafts.ts";
-import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { type Fields, objectField, otherFields, textField, timeField } from "../fields.ts";
 import { firstRecord, textOfHead } from "../head.ts";
 import { readRecords } from "../jsonl.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
@@ -86,7 +86,7 @@ function isEvent(record: Fields): boolean {
 /** The session's fields in its first event. */
 function describe(record: Fields): JsonObject {
   const isStart = record["type"] === "session.start" || record["type"] === "session.resume";
-  const data = isStart && isPlainObject(record["data"]) ? record["data"] : {};
+  const data = isStart ? objectField(record, "data") : {};
   return { known: true, data: data as JsonObject, at: timeField(record, "timestamp") };
 }
 
@@ -94,8 +94,8 @@ function toSession(
   described: JsonObject,
   path: string,
 ): Omit<ImportedSession, "entries" | "problems"> {
-  const data: Fields = isPlainObject(described["data"]) ? described["data"] : {};
-  const context: Fields = isPlainObject(data["context"]) ? data["context"] : {};
+  const data = objectField(described, "data");
+  const context = objectField(data, "context");
   const name = fileName(path);
   const folder = name === "events.jsonl" ? folderName(path) : name.replace(/\.jsonl$/, "");
   return toImportedSession(FORMAT, {

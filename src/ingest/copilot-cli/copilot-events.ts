@@ -6,6 +6,7 @@ import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
 import {
   countField,
   type Fields,
+  objectField,
   otherFields,
   presentFields,
   textField,
@@ -123,7 +124,7 @@ export class CopilotEvents {
     const state: Fields = isPlainObject(resume?.["events"]) ? resume["events"] : {};
     this.#tips = new RecentMap(OPEN_CALLS, pairs(state["tips"]) as [string, string][]);
     this.#calls = new RecentMap(OPEN_CALLS, pairs(state["calls"]) as [string, [string, string]][]);
-    const thought: Fields = isPlainObject(state["thought"]) ? state["thought"] : {};
+    const thought = objectField(state, "thought");
     const [id, text] = [textField(thought, "id"), textField(thought, "text")];
     if (id !== undefined && text !== undefined) {
       this.#thought = { id, text, at: timeField(thought, "at") };
@@ -148,7 +149,7 @@ export class CopilotEvents {
 
   *read(record: Fields, line: number): Generator<ImportedEntry> {
     const type = textField(record, "type");
-    const data: Fields = isPlainObject(record["data"]) ? record["data"] : {};
+    const data = objectField(record, "data");
     if (type === undefined) {
       this.#problems.add("unexpected", "an event without a type was left out", line);
       return;

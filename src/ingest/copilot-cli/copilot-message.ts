@@ -4,7 +4,7 @@ import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
-import { countField, type Fields, otherFields, textField } from "../fields.ts";
+import { countField, type Fields, objectField, otherFields, textField } from "../fields.ts";
 
 export const FORMAT = "copilot-cli";
 
@@ -113,9 +113,9 @@ export function toRunUsage(
   data: Fields,
   countedOutput: ReadonlyMap<string, number>,
 ): readonly { readonly model: string; readonly usage: Usage }[] {
-  const metrics = isPlainObject(data["modelMetrics"]) ? data["modelMetrics"] : {};
+  const metrics = objectField(data, "modelMetrics");
   return Object.entries(metrics).flatMap(([model, metric]) => {
-    const told = isPlainObject(metric) && isPlainObject(metric["usage"]) ? metric["usage"] : {};
+    const told = objectField(isPlainObject(metric) ? metric : {}, "usage");
     const read = countField(told, "cacheReadTokens") ?? 0;
     const written = countField(told, "cacheWriteTokens") ?? 0;
     const output = countField(told, "outputTokens") ?? 0;

@@ -5,7 +5,7 @@ import { ROLES } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { RecentMap } from "../../model/recent-map.ts";
 import type { EntryDraft } from "../drafts.ts";
-import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { type Fields, objectField, otherFields, textField, timeField } from "../fields.ts";
 
 export const FORMAT = "crabtalk";
 
@@ -74,7 +74,7 @@ function toCompaction(archive: string, record: Fields): Omit<EntryDraft, "source
 
 function toCall(call: unknown, names: RecentMap<string, string>): Block[] {
   const fields: Fields = isPlainObject(call) ? call : {};
-  const inner: Fields = isPlainObject(fields["function"]) ? fields["function"] : {};
+  const inner = objectField(fields, "function");
   const id = textField(fields, "id");
   const name = textField(inner, "name");
   if (id === undefined || name === undefined) {

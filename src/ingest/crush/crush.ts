@@ -7,7 +7,7 @@
  */
 
 import type { Block } from "../../model/block.ts";
-import { isPlainObject } from "../../model/json.ts";
+import { resultBlock } from "../block-fields.ts";
 import {
   readSessionTables,
   rowFields,
@@ -17,7 +17,7 @@ import {
   toTime,
 } from "../database/session-tables.ts";
 import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, textField } from "../fields.ts";
+import { type Fields, objectField, objectsIn, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { fileName, folderName } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -76,7 +76,7 @@ async function* readMessages(
     if (open !== undefined) yield toImportedEntry(FORMAT, open);
     open = undefined;
     const parsed = parseJson(textOfRow(database, column, row, problems) ?? "[]");
-    const parts = (Array.isArray(parsed) ? parsed : []).filter(isPlainObject);
+    const parts = objectsIn(parsed);
     const draft = toDraft(row, parts, problems);
     const isFinished = row["role"] !== "assistant" || parts.some(({ type }) => type === "finish");
     if (isFinished) yield toImportedEntry(FORMAT, draft);
@@ -118,7 +118,7 @@ function toDraft(row: Fields, parts: readonly Fields[], problems: ProblemLog): E
 }
 
 function toBlock(part: Fields): Block {
-  const data: Fields = isPlainObject(part["data"]) ? part["data"] : {};
+  const data = objectField(part, "data");
   const text = (name: string) => textField(data, name);
   switch (part["type"]) {
     case "text":
@@ -139,14 +139,9 @@ function toBlock(part: Fields): Block {
         input: text("input") || "{}",
       };
     case "tool_result": {
-      const toolName = text("name");
-      return {
-        type: "tool_result",
-        toolUseId: text("tool_call_id") ?? "",
-        ...(toolName ? { toolName } : {}),
-        output: text("content") ?? "",
-        isError: data["is_error"] === true,
-      };
+      const isError = data["is_error"] === true;
+      const toolName = text("name") || undefined;
+      return resultBlock(text("tool_call_id") ?? "", toolName, text("content") ?? "", isError);
     }
     default:
       return { type: "opaque", provider: FORMAT, json: JSON.stringify(part) };

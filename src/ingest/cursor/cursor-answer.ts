@@ -52,10 +52,10 @@ export class CursorAnswer {
       if (mark === "Thinking") this.#text.add(name, number);
       return ended;
     }
-    const goesOn =
+    const resumes =
       this.#piece !== undefined && (this.#piece.mark === "" || line === "" || /^\s/.test(line));
-    const ended = goesOn ? undefined : this.#endPiece();
-    if (!goesOn) this.#piece = { mark: "", name: "" };
+    const ended = resumes ? undefined : this.#endPiece();
+    if (!resumes) this.#piece = { mark: "", name: "" };
     this.#text.add(line, number);
     return ended;
   }

@@ -4,7 +4,15 @@ import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
-import { countField, type Fields, nameOf, otherFields, textField, timeField } from "../fields.ts";
+import {
+  countField,
+  type Fields,
+  nameOf,
+  objectField,
+  otherFields,
+  textField,
+  timeField,
+} from "../fields.ts";
 import { FORMAT } from "./cursor-query.ts";
 
 const USER = 1;
@@ -12,7 +20,7 @@ const USER = 1;
 /** An empty bubble, which is frequent, gives no entry. */
 export function toBubbleDrafts(bubble: Fields, id: string): EntryDraft[] {
   const isUser = bubble["type"] === USER;
-  const tool: Fields = isPlainObject(bubble["toolFormerData"]) ? bubble["toolFormerData"] : {};
+  const tool = objectField(bubble, "toolFormerData");
   const text = textField(bubble, "text") ?? "";
   const blocks: Block[] = [
     ...toThought(bubble["thinking"]),
@@ -21,7 +29,7 @@ export function toBubbleDrafts(bubble: Fields, id: string): EntryDraft[] {
   ];
   if (blocks.length === 0) return [];
   const createdAt = timeField(bubble, "createdAt");
-  const model: Fields = isPlainObject(bubble["modelInfo"]) ? bubble["modelInfo"] : {};
+  const model = objectField(bubble, "modelInfo");
   const said: EntryDraft = {
     sourceId: id,
     kind: "message",

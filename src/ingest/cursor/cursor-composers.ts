@@ -5,7 +5,14 @@
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { countField, type Fields, otherFields, textField, timeField } from "../fields.ts";
+import {
+  countField,
+  type Fields,
+  objectField,
+  otherFields,
+  textField,
+  timeField,
+} from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { cutRecord } from "../long/cut-values.ts";
 import { CONVERSATION } from "../long/long-line.ts";
@@ -91,7 +98,7 @@ function bubblesOf(database: ForeignDatabase, composerId: string, composer: Fiel
   const inside = listOf(composer["conversation"]);
   if (inside.length > 0) return { read: () => inside };
   const headers = listOf(composer["fullConversationHeadersOnly"]);
-  const map = isPlainObject(composer["conversationMap"]) ? composer["conversationMap"] : {};
+  const map = objectField(composer, "conversationMap");
   function* read(problems: ProblemLog): Generator<Fields> {
     for (const header of headers) {
       const id = textField(header, "bubbleId") ?? "";

@@ -7,7 +7,7 @@ import { isPlainObject, type JsonValue } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, nameOf, otherFields } from "../fields.ts";
+import { type Fields, nameOf, objectField, otherFields } from "../fields.ts";
 import { firstRecord, textOfHead } from "../head.ts";
 import { readRecords } from "../jsonl.ts";
 import { KEPT_CALLS } from "../kept-counts.ts";
@@ -141,7 +141,7 @@ function* toEntries(
   problems: ProblemLog,
 ): Generator<ImportedEntry> {
   const sourceId = `line-${line}`;
-  const message: Fields = isPlainObject(record["message"]) ? record["message"] : {};
+  const message = objectField(record, "message");
   const content = toContentBlocks(message["content"], FORMAT);
   if (!isMessage(record) || content === undefined) {
     const what = JSON.stringify(record["type"] ?? record["role"] ?? null);

@@ -25,7 +25,7 @@ export interface LastLine {
 }
 
 /** Passes lines on, and keeps `through` up to date. */
-export function holdTornLine(
+export function withholdPartialLine(
   lines: AsyncIterable<Line>,
   { end, isText }: LastLine,
   through: ReadThrough,

@@ -8,7 +8,7 @@ import { createFolder } from "../../../test/support/folder.ts";
 import { splitLines } from "../lines.ts";
 import { ProblemLog } from "../problems.ts";
 import { accessAround } from "./file-access.ts";
-import { isMostlyHoles, type OpenOptions, TranscriptFile } from "./open-file.ts";
+import { isSparse, type OpenOptions, TranscriptFile } from "./open-file.ts";
 
 async function opened(content: Uint8Array | string, options: OpenOptions = {}) {
   const path = join(createFolder(), "file.jsonl");
@@ -149,9 +149,9 @@ describe("an unreadable file is a problem", () => {
 
   test("a sparse file is detected by its allocated bytes", () => {
     const file = { path: "", root: "", mtimeUs: 0 };
-    expect(isMostlyHoles({ ...file, size: 10 ** 12, allocated: 4_096 })).toBe(true);
-    expect(isMostlyHoles({ ...file, size: 10 ** 9, allocated: 10 ** 8 })).toBe(false);
-    expect(isMostlyHoles({ ...file, size: 100, allocated: 0 })).toBe(false);
+    expect(isSparse({ ...file, size: 10 ** 12, allocated: 4_096 })).toBe(true);
+    expect(isSparse({ ...file, size: 10 ** 9, allocated: 10 ** 8 })).toBe(false);
+    expect(isSparse({ ...file, size: 100, allocated: 0 })).toBe(false);
   });
 });
 

@@ -186,6 +186,6 @@ export class TranscriptFile implements AsyncDisposable {
 }
 
 /** Holes cost nothing to create: a file of terabytes with kilobytes allocated is a trap. */
-export function isMostlyHoles({ size, allocated }: FoundFile): boolean {
+export function isSparse({ size, allocated }: FoundFile): boolean {
   return size - allocated > 64 * 1024 * 1024 && allocated < size / 100;
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Line } from "../lines.ts";
 import { cutLine, cutStrings, MAX_LINE_LENGTH } from "../long/cut-values.ts";
 import { ProblemLog } from "../problems.ts";
-import { holdTornLine, type ReadThrough } from "./last-line.ts";
+import { type ReadThrough, withholdPartialLine } from "./last-line.ts";
 import { limitLines, type Oversize } from "./oversize.ts";
 
 async function* give(...texts: string[]): AsyncGenerator<Line> {
@@ -105,7 +105,7 @@ describe("the last line", () => {
     const problems = new ProblemLog();
     const given: string[] = [];
     const last = { end: 99, isText };
-    for await (const { text } of holdTornLine(give(...texts), last, through, problems)) {
+    for await (const { text } of withholdPartialLine(give(...texts), last, through, problems)) {
       given.push(text);
     }
     return { given, through, problems: problems.first.map(({ code }) => code) };

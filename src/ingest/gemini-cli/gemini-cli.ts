@@ -62,11 +62,11 @@ export const GEMINI_CLI: TranscriptSource = {
     const noteLog = (read: ImportedTranscript) => {
       log = read;
     };
-    const canGoOn = /\.jsonl$/.test(input.path);
+    const canResume = /\.jsonl$/.test(input.path);
     return {
       sessions: readEither(input, problems, noteLog),
       problems,
-      state: () => (canGoOn ? log?.state?.() : undefined),
+      state: () => (canResume ? log?.state?.() : undefined),
     };
   },
 

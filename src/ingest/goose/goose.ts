@@ -14,14 +14,14 @@ import {
   type SessionTables,
   toTime,
 } from "../database/session-tables.ts";
-import { toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts";
+import { toCustomEntry, toImportedEntry, toImportedSession, toTranscript } from "../drafts.ts";
 import { type Fields, otherFields, textField } from "../fields.ts";
 import { firstRecord } from "../head.ts";
 import { parseJson } from "../json-file.ts";
 import { readRecords } from "../jsonl.ts";
 import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
-import { ProblemLog } from "../problems.ts";
+import type { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
 import type { Environment, ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
 import { databaseText, type ForeignDatabase, shortColumn, textOfRow } from "../sqlite-file.ts";
@@ -79,9 +79,8 @@ export const GOOSE_FILES: TranscriptSource = {
     );
   },
 
-  read(input) {
-    const problems = new ProblemLog();
-    async function* sessions(): AsyncGenerator<ImportedSession> {
+  read: (input) =>
+    toTranscript(async function* (problems) {
       const records = readRecords(input.lines, problems);
       const { value: first, done } = await records.next();
       if (done) return;
@@ -91,9 +90,7 @@ export const GOOSE_FILES: TranscriptSource = {
         for await (const { record, line } of records) yield* messages.read(record, line);
       }
       yield toSession({ ...first.record, id }, entries(), problems);
-    }
-    return { sessions: sessions(), problems };
-  },
+    }),
 };
 
 function sessionsFolder(environment: Environment): string {

@@ -7,6 +7,7 @@
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { resultBlock } from "../block-fields.ts";
 import {
   readSessionTables,
   rowFields,
@@ -16,7 +17,7 @@ import {
   toTime,
 } from "../database/session-tables.ts";
 import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, nameOf, textField } from "../fields.ts";
+import { type Fields, nameOf, objectField, objectsIn, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { fileName, folderOf, joinPath } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -116,10 +117,8 @@ class HermesMessages {
     if (role === "tool") {
       const toolName = textField(row, "tool_name");
       const toolUseId = textField(row, "tool_call_id") ?? "";
-      const named = toolName === undefined ? {} : { toolName };
-      const result = { type: "tool_result" as const, toolUseId, ...named, isError: false };
-      const message = { kind: "message" as const, role: "tool" as const, actor: toolName ?? null };
-      return { ...base, ...message, blocks: [{ ...result, output: content }] };
+      const result = resultBlock(toolUseId, toolName, content, false);
+      return { ...base, kind: "message", role, actor: toolName ?? null, blocks: [result] };
     }
     if (role === "assistant") {
       const thought = textField(row, "reasoning") || textField(row, "reasoning_content");
@@ -150,8 +149,8 @@ function toBlocks(content: string): Block[] {
 
 function toCalls(json: string | undefined): Block[] {
   const calls = json === undefined ? undefined : parseJson(json);
-  return (Array.isArray(calls) ? calls : []).filter(isPlainObject).map((call): Block => {
-    const called: Fields = isPlainObject(call["function"]) ? call["function"] : {};
+  return objectsIn(calls).map((call): Block => {
+    const called = objectField(call, "function");
     const input = textField(called, "arguments") ?? JSON.stringify(called["arguments"] ?? {});
     const id = textField(call, "id") ?? textField(call, "call_id") ?? "";
     return { type: "tool_use", id, name: nameOf(called["name"] ?? ""), input: input ?? "{}" };

@@ -10,15 +10,22 @@ import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
-import { type EntryDraft, toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, nameOf, otherFields, textField } from "../fields.ts";
+import { resultBlock } from "../block-fields.ts";
+import {
+  type EntryDraft,
+  toCustomEntry,
+  toImportedEntry,
+  toImportedSession,
+  toTranscript,
+} from "../drafts.ts";
+import { type Fields, nameOf, objectField, objectsIn, otherFields, textField } from "../fields.ts";
 import { firstRecord } from "../head.ts";
 import { readRecords } from "../jsonl.ts";
 import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
-import { ProblemLog } from "../problems.ts";
+import type { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
-import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
+import type { ImportedEntry, TranscriptSource } from "../source.ts";
 
 const FORMAT = "kimi";
 
@@ -38,9 +45,8 @@ export const KIMI: TranscriptSource = {
 
   recognise: (head) => MARKS.includes(firstRecord(head)?.["role"]),
 
-  read(input) {
-    const problems = new ProblemLog();
-    async function* sessions(): AsyncGenerator<ImportedSession> {
+  read: (input) =>
+    toTranscript(async function* (problems) {
       const isNamed = /^context(_\d+)?\.jsonl$/.test(fileName(input.path));
       const name = isNamed ? folderName(input.path) : fileName(input.path).replace(/\.jsonl$/, "");
       const startedAt = (await input.files?.modifiedAt(fileName(input.path))) ?? null;
@@ -57,9 +63,7 @@ export const KIMI: TranscriptSource = {
         entries: entries(),
         problems,
       };
-    }
-    return { sessions: sessions(), problems };
-  },
+    }),
 
   resumeCommand: ({ id }) => commandFor("kimi --session ", id),
 };
@@ -109,15 +113,8 @@ class KimiMessages {
       case "tool": {
         const toolUseId = textField(record, "tool_call_id") ?? "";
         const toolName = this.#names.get(toolUseId);
-        const named = toolName === undefined ? {} : { toolName };
         const output = blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-        const result = {
-          type: "tool_result" as const,
-          toolUseId,
-          ...named,
-          output,
-          isError: false,
-        };
+        const result = resultBlock(toolUseId, toolName, output, false);
         return { ...base, role, actor: toolName ?? null, blocks: [result] };
       }
       case "system":
@@ -155,8 +152,8 @@ function toBlocks(content: unknown): Block[] {
 }
 
 function toCalls(calls: unknown): Extract<Block, { type: "tool_use" }>[] {
-  return (Array.isArray(calls) ? calls : []).filter(isPlainObject).map((call) => {
-    const called: Fields = isPlainObject(call["function"]) ? call["function"] : {};
+  return objectsIn(calls).map((call) => {
+    const called = objectField(call, "function");
     const id = textField(call, "id") ?? "";
     const input = textField(called, "arguments") || "{}";
     return { type: "tool_use", id, name: nameOf(called["name"] ?? ""), input };

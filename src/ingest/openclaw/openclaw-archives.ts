@@ -7,8 +7,7 @@
  */
 
 import { createZstdDecompress } from "node:zlib";
-import { isPlainObject } from "../../model/json.ts";
-import { countField, textField } from "../fields.ts";
+import { countField, objectField, textField } from "../fields.ts";
 import { readRecords } from "../jsonl.ts";
 import { type Line, MAX_LINE_BYTES, splitLines } from "../lines.ts";
 import { cutRecord } from "../long/cut-values.ts";
@@ -136,7 +135,7 @@ async function* eventsOf(lines: AsyncIterable<Line>, problems: ProblemLog): Asyn
   let number = 0;
   for await (const { record } of readRecords(lines, problems)) {
     if (record["kind"] !== "event") continue;
-    const row = isPlainObject(record["row"]) ? record["row"] : {};
+    const row = objectField(record, "row");
     const text = textField(row, "event_json");
     number++;
     if (text !== undefined) yield { number, offset: 0, text, ended: true };

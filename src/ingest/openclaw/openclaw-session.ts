@@ -3,7 +3,7 @@
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { SOURCE_KEY } from "../../transcript/source-fields.ts";
 import { mapBatches } from "../batches.ts";
-import { type Fields, otherFields, textField } from "../fields.ts";
+import { type Fields, objectField, otherFields, textField } from "../fields.ts";
 import { folderOf, joinPath } from "../machine-paths.ts";
 import type { Environment, ImportedSession } from "../source.ts";
 
@@ -55,7 +55,7 @@ export function toRoute(
 }
 
 export function titleOf(entry: Fields): string | null {
-  const origin: Fields = isPlainObject(entry["origin"]) ? entry["origin"] : {};
+  const origin = objectField(entry, "origin");
   const names = [
     ...["label", "displayName", "subject"].map((name) => textField(entry, name)),
     textField(origin, "label"),

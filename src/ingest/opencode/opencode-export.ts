@@ -5,7 +5,7 @@
 
 import { isPlainObject } from "../../model/json.ts";
 import { readDocument } from "../document/json-document.ts";
-import { type Fields, textField } from "../fields.ts";
+import { type Fields, objectsIn, textField } from "../fields.ts";
 import { textOfHead } from "../head.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
@@ -63,7 +63,7 @@ async function* toMessages(
     }
     const id = textField(data, "id") ?? `message-${number}`;
     const listed = element["parts"];
-    const parts = (Array.isArray(listed) ? listed : []).filter(isPlainObject).map(toPart(id));
+    const parts = objectsIn(listed).map(toPart(id));
     yield { id, data, parts, updatedAt: 0 };
   }
 }

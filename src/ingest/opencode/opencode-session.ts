@@ -3,9 +3,8 @@
  * postponed.
  */
 
-import { isPlainObject } from "../../model/json.ts";
 import { KnownIds, toCustomEntry, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { type Fields, objectField, otherFields, textField, timeField } from "../fields.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession } from "../source.ts";
 import type { OpencodeMessage } from "./opencode-message.ts";
@@ -45,7 +44,7 @@ export class OpencodeSession {
 
   *#give(message: OpencodeMessage, isFollowed: boolean): Generator<ImportedEntry> {
     const { data } = message;
-    const time: Fields = isPlainObject(data["time"]) ? data["time"] : {};
+    const time = objectField(data, "time");
     const createdAt = timeField(time, "created");
     if (data["role"] === "user") {
       if (message.parts.length === 0 && !isFollowed) this.#postpone(message.updatedAt);
@@ -78,7 +77,7 @@ export function toOpencodeSession(
   problems: ProblemLog,
   postpone: (time: number) => void,
 ): ImportedSession {
-  const time: Fields = isPlainObject(session["time"]) ? session["time"] : {};
+  const time = objectField(session, "time");
   const steps = new OpencodeSession(problems, postpone);
   async function* entries(): AsyncGenerator<ImportedEntry> {
     for await (const message of messages) yield* steps.read(message);

@@ -12,6 +12,7 @@ import {
   costField,
   countField,
   type Fields,
+  objectField,
   otherFields,
   textField,
   timeField,
@@ -108,7 +109,7 @@ function toResult(part: Part): EntryDraft[] {
   const name = textField(part, "tool");
   const isError = state["status"] === "error" || name === "invalid";
   const output = textField(state, "output") ?? textField(state, "error") ?? "";
-  const time: Fields = isPlainObject(state["time"]) ? state["time"] : {};
+  const time = objectField(state, "time");
   const toolName = name === undefined ? {} : { toolName: name };
   const known = ["status", "input", "output", "error", "time"];
   return [
@@ -125,7 +126,7 @@ function toResult(part: Part): EntryDraft[] {
 }
 
 function stateOf(part: Fields): Fields {
-  return isPlainObject(part["state"]) ? part["state"] : {};
+  return objectField(part, "state");
 }
 
 function hasEnded(state: Fields): boolean {
@@ -139,7 +140,7 @@ function callOf(part: Part): string {
 /** Thoughts are counted separately there. */
 function toUsage(tokens: unknown): Usage | null {
   if (!isPlainObject(tokens)) return null;
-  const cache: JsonObject | Fields = isPlainObject(tokens["cache"]) ? tokens["cache"] : {};
+  const cache: JsonObject | Fields = objectField(tokens, "cache");
   const usage = {
     inputTokens: countField(tokens, "input") ?? 0,
     outputTokens: (countField(tokens, "output") ?? 0) + (countField(tokens, "reasoning") ?? 0),

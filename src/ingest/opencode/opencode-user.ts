@@ -1,9 +1,8 @@
 /** User messages of opencode: typed text, and text that the program inserted. */
 
 import type { Block } from "../../model/block.ts";
-import { isPlainObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
-import { type Fields, otherFields, textField } from "../fields.ts";
+import { type Fields, objectField, otherFields, textField } from "../fields.ts";
 import { copyMarkOf } from "./opencode-mark.ts";
 import type { OpencodeMessage } from "./opencode-message.ts";
 import { FORMAT } from "./opencode-step.ts";
@@ -11,7 +10,7 @@ import { FORMAT } from "./opencode-step.ts";
 export function toUserDraft({ id, data, parts }: OpencodeMessage): EntryDraft {
   const texts = parts.filter(({ type }) => type === "text");
   const isInjected = texts.length > 0 && texts.every(({ synthetic }) => synthetic === true);
-  const model: Fields = isPlainObject(data["model"]) ? data["model"] : {};
+  const model = objectField(data, "model");
   const isMark = parts.length > 0 && parts.every(({ type }) => type === "compaction");
   const base = {
     sourceId: id,

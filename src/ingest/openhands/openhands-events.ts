@@ -3,6 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { resultBlock, toPromptUsage } from "../block-fields.ts";
 import {
   type EntryDraft,
   KnownIds,
@@ -163,13 +164,8 @@ function toResult(event: Fields): Omit<EntryDraft, "sourceId"> {
   const [only] = content;
   const isText = content.length === 1 && only?.type === "text";
   const output = failure ?? (isText ? only.text : content);
-  const block: Block = {
-    type: "tool_result",
-    toolUseId: textField(event, "tool_call_id") ?? "",
-    ...(toolName === undefined ? {} : { toolName }),
-    output,
-    isError: kind !== "ObservationEvent" || seen["is_error"] === true,
-  };
+  const isError = kind !== "ObservationEvent" || seen["is_error"] === true;
+  const block = resultBlock(textField(event, "tool_call_id") ?? "", toolName, output, isError);
   const fields = {
     ...otherFields(event, [...KNOWN, "observation", "error", "rejection_reason"]),
     ...otherFields(seen, ["content", "is_error", "kind"]),
@@ -231,15 +227,9 @@ function readMetrics(state: Fields): Map<string, AnswerMetrics> {
       const id = textField(each, "response_id") ?? "";
       if (id === "") continue;
       const count = (name: string) => countField(each, name) ?? 0;
-      const cacheReadTokens = count("cache_read_tokens");
-      const cacheCreationTokens = count("cache_write_tokens");
-      const inputTokens = count("prompt_tokens") - cacheReadTokens - cacheCreationTokens;
-      const usage = {
-        inputTokens: Math.max(0, inputTokens),
-        outputTokens: count("completion_tokens"),
-        cacheReadTokens,
-        cacheCreationTokens,
-      };
+      const [input, output] = [count("prompt_tokens"), count("completion_tokens")];
+      const cached = [count("cache_read_tokens"), count("cache_write_tokens")] as const;
+      const usage = toPromptUsage(input, output, ...cached);
       found.set(id, { usage, model: textField(each, "model") || null });
     }
   }

@@ -5,6 +5,7 @@
 
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
+import { resultBlock, toPromptUsage } from "../block-fields.ts";
 import type { EntryDraft } from "../drafts.ts";
 import {
   countField,
@@ -83,13 +84,9 @@ function toResult(event: Fields): Draft {
   const extras = objectField(event, "extras");
   const code = extras["exit_code"] ?? objectField(extras, "metadata")["exit_code"];
   const toolName = textField(objectField(event, "tool_call_metadata"), "function_name");
-  const block: Block = {
-    type: "tool_result",
-    toolUseId: callOf(event, event["cause"]),
-    ...(toolName === undefined ? {} : { toolName }),
-    output: textField(event, "content") ?? "",
-    isError: event["observation"] === "error" || (typeof code === "number" && code > 0),
-  };
+  const isError = event["observation"] === "error" || (typeof code === "number" && code > 0);
+  const output = textField(event, "content") ?? "";
+  const block = resultBlock(callOf(event, event["cause"]), toolName, output, isError);
   return { kind: "message", role: "tool", actor: toolName ?? null, blocks: [block] };
 }
 
@@ -111,12 +108,7 @@ function toAnswer(event: Fields, actor: string): Draft {
 function toUsage(usage: Fields): Usage | null {
   const input = countField(usage, "prompt_tokens");
   if (input === undefined) return null;
-  const cacheReadTokens = countField(usage, "cache_read_input_tokens") ?? 0;
-  const cacheCreationTokens = countField(usage, "cache_creation_input_tokens") ?? 0;
-  return {
-    inputTokens: Math.max(0, input - cacheReadTokens - cacheCreationTokens),
-    outputTokens: countField(usage, "completion_tokens") ?? 0,
-    cacheReadTokens,
-    cacheCreationTokens,
-  };
+  const count = (name: string) => countField(usage, name) ?? 0;
+  const cached = [count("cache_read_input_tokens"), count("cache_creation_input_tokens")] as const;
+  return toPromptUsage(input, count("completion_tokens"), ...cached);
 }

@@ -5,16 +5,16 @@
  */
 
 import { isPlainObject } from "../../model/json.ts";
-import { toImportedSession } from "../drafts.ts";
+import { toImportedSession, toTranscript } from "../drafts.ts";
 import { type Fields, objectField, textField, timeField } from "../fields.ts";
 import { firstRecord, textOfHead } from "../head.ts";
 import { joinLines, parseJson } from "../json-file.ts";
 import { type JsonRecord, readRecords } from "../jsonl.ts";
 import { cutRecord } from "../long/cut-values.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
-import { ProblemLog } from "../problems.ts";
+import type { ProblemLog } from "../problems.ts";
 import { commandFor } from "../resume-command.ts";
-import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
+import type { ImportedEntry, SourceInput, TranscriptSource } from "../source.ts";
 import { FORMAT, modelOf, OpenHandsEvents } from "./openhands-events.ts";
 import { isLegacy } from "./openhands-legacy.ts";
 
@@ -83,9 +83,8 @@ export const OPENHANDS: TranscriptSource = {
 
   isText: (path) => fileName(path) === STATE || isFirst(path),
 
-  read(input) {
-    const problems = new ProblemLog();
-    async function* sessions(): AsyncGenerator<ImportedSession> {
+  read: (input) =>
+    toTranscript(async function* (problems) {
       const state = fileName(input.path) === STATE ? await readState(input, problems) : {};
       const records = recordsOf(input, problems);
       const { value: first, done } = await records.next();
@@ -98,9 +97,7 @@ export const OPENHANDS: TranscriptSource = {
       const startedAt = timeField(first.record, "timestamp");
       const session = toSession(state, input.path, startedAt);
       yield { ...session, title: await titleOf(input), entries: entries(), problems };
-    }
-    return { sessions: sessions(), problems };
-  },
+    }),
 
   resumeCommand: ({ id }) => commandFor("openhands --resume ", id),
 };

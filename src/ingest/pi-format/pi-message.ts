@@ -2,6 +2,7 @@
 
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { resultBlock } from "../block-fields.ts";
 import {
   costField,
   countField,
@@ -100,7 +101,6 @@ function toolMessage(message: Fields): MappedMessage | undefined {
   const output = toOutput(message["content"]);
   if (toolUseId === undefined || output === undefined) return undefined;
   const toolName = textField(message, "toolName");
-  const name = toolName === undefined ? {} : { toolName };
   const isError = message["isError"] === true;
   const known = ["role", "content", "toolCallId", "toolName", "isError"];
   return {
@@ -108,7 +108,7 @@ function toolMessage(message: Fields): MappedMessage | undefined {
     kind: "message",
     role: "tool",
     actor: toolName ?? null,
-    blocks: [{ type: "tool_result", toolUseId, ...name, output, isError }],
+    blocks: [resultBlock(toolUseId, toolName, output, isError)],
     fields: kept(message, known),
   };
 }

@@ -4,7 +4,15 @@ import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { type EntryDraft, KnownIds, toImportedEntry } from "../drafts.ts";
-import { countField, type Fields, nameOf, otherFields, textField, timeField } from "../fields.ts";
+import {
+  countField,
+  type Fields,
+  nameOf,
+  objectField,
+  otherFields,
+  textField,
+  timeField,
+} from "../fields.ts";
 import { toGeminiUsage, toPartBlocks } from "../gemini-parts.ts";
 import { KEPT_IDS } from "../kept-counts.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -87,7 +95,7 @@ const KNOWN = [
 ];
 
 function toMapped(record: Fields): Mapped | undefined {
-  const message: Fields = isPlainObject(record["message"]) ? record["message"] : {};
+  const message = objectField(record, "message");
   const blocks = toPartBlocks(message["parts"], FORMAT);
   const fields = otherFields(record, KNOWN);
   const { type } = record;
@@ -124,12 +132,12 @@ function isFailed(result: unknown): boolean {
 
 /** A record of the program itself: a compression, a command, a measurement. */
 function toSystem(record: Fields): Mapped {
-  const payload: Fields = isPlainObject(record["systemPayload"]) ? record["systemPayload"] : {};
+  const payload = objectField(record, "systemPayload");
   const history = Array.isArray(payload["compressedHistory"]) ? payload["compressedHistory"] : [];
   const [summary] = history.filter(isPlainObject);
   const blocks = toPartBlocks(summary?.["parts"], FORMAT);
   if (record["subtype"] !== "chat_compression" || blocks === undefined) return toCustom(record);
-  const info: Fields = isPlainObject(payload["info"]) ? payload["info"] : {};
+  const info = objectField(payload, "info");
   const tokensBefore = countField(info, "originalTokenCount") ?? null;
   const data = { firstKeptEntryId: null, tokensBefore };
   return { kind: "compaction", blocks, data, fields: otherFields(record, KNOWN) };

@@ -10,7 +10,7 @@ import {
 import { fromWireFigures, toWireSession } from "../../api/session.ts";
 import { fromWire, toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import type { Described } from "../../engine/import/describe-session.ts";
+import type { Described } from "../../engine/import/import-subject.ts";
 import { hasMoreValues } from "../../ingest/json-scan.ts";
 import { type Line, splitLines } from "../../ingest/lines.ts";
 import { ProblemLog } from "../../ingest/problems.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { fromWireOriginalUpdate, toBase64, type WireOriginalUpdate } from "../../api/original.ts";
 import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import type { ListOriginalsInput } from "../../engine/import/originals.ts";
+import type { ListOriginalsInput } from "../../engine/import/ingested-files.ts";
 import { ORIGINAL } from "../../model/answers/store.ts";
 import { requireAllowed } from "../../policy.ts";
 import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";

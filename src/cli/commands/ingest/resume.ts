@@ -1,4 +1,6 @@
-import { resumeCommand } from "../../../archive/resume-command.ts";
+import { SOURCES } from "../../../ingest/sources.ts";
+import type { Session } from "../../../model/session.ts";
+import { sourceFieldsOf } from "../../../transcript/source-fields.ts";
 import { RESUME_TARGETS } from "../../../transfer/resume/targets.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -80,4 +82,14 @@ function resumeHere(context: Context, sessionId: string): Promise<number> {
     }
     return EXIT.nothing;
   });
+}
+
+/** Null if the session was not ingested, or its agent has no such command. */
+function resumeCommand(session: Session): string | null {
+  const { source, projectPath, key } = session.origin;
+  const reader = SOURCES.find(({ name }) => name === source);
+  // The key is workstation:project:session.
+  const id = sourceFieldsOf(session)?.id ?? key?.split(":").slice(2).join(":");
+  if (id === undefined || id === "") return null;
+  return reader?.resumeCommand?.({ id, cwd: projectPath ?? null }) ?? null;
 }

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import { readOriginal } from "../../../archive/originals/originals.ts";
-import { isPart } from "../../../archive/originals/parts.ts";
+import { readOriginal } from "../../../archive/originals.ts";
+import { isPart } from "../../../archive/originals.ts";
 import type { ExportFormat } from "../../../export/format.ts";
 import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
 import { BackscrollError } from "../../../model/errors.ts";

@@ -1,19 +1,19 @@
 import { copyFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { createFolder } from "../../../test/support/folder.ts";
-import { fixture } from "../../../test/support/transcripts.ts";
-import type { Engine } from "../../engine/engine.ts";
-import { batchesOf } from "../../ingest/batches.ts";
-import { CLAUDE_CODE } from "../../ingest/claude-code/claude-code.ts";
-import { PI } from "../../ingest/pi/pi.ts";
-import type { ImportedEntry, ImportedSession, TranscriptSource } from "../../ingest/source.ts";
-import { open } from "../../open.ts";
-import { ingest } from "../ingest.ts";
+import { createFolder } from "../../test/support/folder.ts";
+import { fixture } from "../../test/support/transcripts.ts";
+import type { Engine } from "../engine/engine.ts";
+import { batchesOf } from "../ingest/batches.ts";
+import { CLAUDE_CODE } from "../ingest/claude-code/claude-code.ts";
+import { PI } from "../ingest/pi/pi.ts";
+import type { ImportedEntry, ImportedSession, TranscriptSource } from "../ingest/source.ts";
+import { open } from "../open.ts";
 import { deriveAgain } from "./derive-again.ts";
+import { ingest } from "./ingest.ts";
 import { readOriginal } from "./originals.ts";
 
-const FIXTURE = join(import.meta.dirname, "../../../test/fixtures/pi/version-3.jsonl");
+const FIXTURE = join(import.meta.dirname, "../../test/fixtures/pi/version-3.jsonl");
 
 /** An older reader that skipped the assistant's messages. */
 const OLD: TranscriptSource = {

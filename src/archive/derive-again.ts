@@ -9,19 +9,19 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { ImportOptions } from "../../engine/import/import-session.ts";
-import { filesOf } from "../../engine/import/session-files.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { TranscriptFile } from "../../ingest/files/open-file.ts";
-import type { TranscriptSource } from "../../ingest/source.ts";
-import { BackscrollError } from "../../model/errors.ts";
-import { MAX_PAGE } from "../../model/limits.ts";
-import type { Original } from "../../store/ingested-file.ts";
-import type { AgainInput } from "../file-input.ts";
-import { ingestFile } from "../ingest-file.ts";
-import { createSetting, type IngestOptions, type IngestSetting } from "../ingest-setting.ts";
-import { type FileOutcome, outcomeOf } from "../outcome.ts";
-import { isPart, writeCopy } from "./parts.ts";
+import type { ImportOptions } from "../engine/import/import-subject.ts";
+import { filesOf } from "../engine/import/session-files.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { TranscriptFile } from "../ingest/files/open-file.ts";
+import type { TranscriptSource } from "../ingest/source.ts";
+import { BackscrollError } from "../model/errors.ts";
+import { MAX_PAGE } from "../model/limits.ts";
+import type { Original } from "../store/ingested-file.ts";
+import { ingestFile } from "./ingest-file.ts";
+import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
+import { isPart, writeCopy } from "./originals.ts";
+import { type FileOutcome, outcomeOf } from "./outcome.ts";
+import type { Rereading } from "./store-session.ts";
 
 export interface DeriveInput extends Pick<IngestOptions, "environment" | "sources" | "oversize"> {
   /** Includes sessions that the current reader derived. */
@@ -70,7 +70,7 @@ export async function deriveAgain(tenant: TenantApi, input: DeriveInput): Promis
     let whenLate: ImportOptions["whenLate"] = "anew";
     for (const file of group) {
       done.add(keyOf(file));
-      const again: AgainInput = { sessionId: file.sessionIds[0] ?? null, whenLate };
+      const again: Rereading = { sessionId: file.sessionIds[0] ?? null, whenLate };
       let outcome = await deriveFile(setting, source, [file, ...beside], again);
       const isTouched = again.result?.late !== undefined && whenLate === "anew";
       if (isTouched) {
@@ -130,7 +130,7 @@ async function deriveFile(
   setting: IngestSetting,
   source: TranscriptSource | undefined,
   [original, ...beside]: readonly [Original, ...Original[]],
-  again: AgainInput,
+  again: Rereading,
 ): Promise<FileOutcome> {
   const { path, size, mtimeUs, workstation } = original;
   if (source === undefined) {

@@ -8,10 +8,14 @@
  * in its size.
  */
 
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { compressFrame, decompressFrame } from "../../ingest/files/frame.ts";
-import { BackscrollError } from "../../model/errors.ts";
-import type { Original, OriginalRange } from "../../store/ingested-file.ts";
+import { mkdir, open, utimes } from "node:fs/promises";
+import { dirname, join, parse } from "node:path";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { compressFrame, decompressFrame } from "../ingest/files/frame.ts";
+import { TranscriptFile } from "../ingest/files/open-file.ts";
+import type { FileAccess } from "../ingest/source.ts";
+import { BackscrollError } from "../model/errors.ts";
+import type { Original, OriginalRange } from "../store/ingested-file.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
 
@@ -99,4 +103,89 @@ function damaged(path: string, offset: number): BackscrollError {
     `the kept bytes of ${path} are damaged or incomplete from byte ${offset} on; ingest the file again if it is still there (backscroll ingest --force)`,
     { details: { file: path, offset } },
   );
+}
+
+/** A suffix of an original's `source`. No format's name contains it. */
+const PART = ":part";
+
+export function isPart({ source }: Pick<Original, "source">): boolean {
+  return source.endsWith(PART);
+}
+
+/**
+ * The existing companion files that a transcript's reader has read, relative to the transcript, such
+ * as long tool outputs: without them a session cannot be derived again. They are originals of their
+ * own, by path.
+ */
+export class UsedFiles {
+  readonly paths: Set<string> = new Set();
+
+  watch(files: FileAccess): FileAccess {
+    const note = async <Result>(path: string, read: Promise<Result | undefined>) => {
+      const result = await read;
+      if (result !== undefined) this.paths.add(path);
+      return result;
+    };
+    return {
+      ...files,
+      readText: (path, maxBytes) => note(path, files.readText(path, maxBytes)),
+      readRecord: (path) => note(path, files.readRecord(path)),
+      readBytes: (path, maxBytes) => note(path, files.readBytes(path, maxBytes)),
+    };
+  }
+}
+
+/** `path` is the transcript's, `copy` the location of it and its companions: usually the same. */
+export async function keepParts(
+  tenant: TenantApi,
+  used: UsedFiles,
+  { path, copy }: { readonly path: string; readonly copy: string },
+  keeping: Omit<Keeping, "unchanged">,
+): Promise<void> {
+  const { workstation, source, sessionIds } = keeping;
+  for (const name of used.paths) {
+    const own = join(dirname(path), name);
+    let file: TranscriptFile;
+    try {
+      file = await TranscriptFile.open(join(dirname(copy), name));
+    } catch {
+      // Deleted since it was read: the parsed entries are stored nevertheless.
+      continue;
+    }
+    try {
+      const { size, mtimeUs } = file;
+      const [known] = await tenant.originals.list({ workstation, path: own, limit: 1 });
+      const isKept = known?.size === size && known.mtimeUs === mtimeUs;
+      if (isKept && sessionIds.every((id) => known.sessionIds.includes(id))) continue;
+      const kept = { path: own, size, mtimeUs, readRange: file.readRange.bind(file) };
+      const facts = { ...keeping, source: `${source}${PART}`, unchanged: 0 };
+      if (!(await keepOriginal(tenant, kept, facts))) return;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+/** The location of a file's copy in `folder`, with relative paths preserved. */
+function copyPath(folder: string, path: string): string {
+  return join(folder, path.slice(parse(path).root.length));
+}
+
+/** Writes the kept bytes to the location of `copyPath`. */
+export async function writeCopy(
+  tenant: TenantApi,
+  original: Original,
+  folder: string,
+): Promise<string> {
+  const copy = copyPath(folder, original.path);
+  await mkdir(dirname(copy), { recursive: true });
+  const handle = await open(copy, "wx", 0o600);
+  try {
+    for await (const bytes of readOriginal(tenant, original)) await handle.appendFile(bytes);
+  } finally {
+    await handle.close();
+  }
+  const seconds = original.mtimeUs / 1e6;
+  await utimes(copy, seconds, seconds);
+  return copy;
 }

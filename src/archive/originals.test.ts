@@ -2,14 +2,14 @@ import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createFolder } from "../../../test/support/folder.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { open } from "../../open.ts";
-import { ingest } from "../ingest.ts";
-import type { IngestOptions } from "../ingest-setting.ts";
+import { createFolder } from "../../test/support/folder.ts";
+import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { open } from "../open.ts";
+import { ingest } from "./ingest.ts";
+import type { IngestOptions } from "./ingest-setting.ts";
 import { firstReplaced, readOriginal } from "./originals.ts";
 
-const FIXTURE = join(import.meta.dirname, "../../../test/fixtures/claude-code/version-2.jsonl");
+const FIXTURE = join(import.meta.dirname, "../../test/fixtures/claude-code/version-2.jsonl");
 
 function input(folder: string, over: Partial<IngestOptions> = {}) {
   const environment = { home: folder, variables: { WORKSTATION_ID: "w1" }, platform: "linux" };

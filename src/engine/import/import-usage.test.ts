@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Usage } from "../../model/entry.ts";
-import { AnswerUsage } from "./answer-usage.ts";
+import { AnswerUsage } from "./import-usage.ts";
 
 const usage = (outputTokens: number, inputTokens = 0): Usage => ({
   inputTokens,
