@@ -42,19 +42,6 @@ export async function appendEntries(
   return entries.map((each) => fromWire(ENTRY, each));
 }
 
-export async function getByExternalId(
-  connection: Connection,
-  sessionId: string,
-  externalId: string,
-): Promise<Entry> {
-  const entry = await connection.call({
-    method: "GET",
-    path: at`/v1/sessions/${sessionId}/external-entry`,
-    query: { external_id: externalId },
-  });
-  return fromWire(ENTRY, entry);
-}
-
 export async function replaceSuffix(
   connection: Connection,
   sessionId: string,

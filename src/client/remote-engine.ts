@@ -1,12 +1,11 @@
 /** A remote store: an operator's calls beside those of a tenant. */
 
 import type { WireAccess } from "../api/access.ts";
-import { fromWire } from "../api/shape.ts";
+import { ENGINE_CALLS } from "../api/operations.ts";
 import { fromWireStatus, type WireStatus } from "../api/status.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { SweepReport } from "../engine/sweep.ts";
 import type { VerifyOptions, VerifyReport } from "../engine/verify/verify.ts";
-import { SWEEP, VERIFY_REPORT } from "../model/answers/store.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { StoreStatus } from "../store/records.ts";
 import { type BackupOptions, backup, type RemoteBackup } from "./backup.ts";
@@ -41,31 +40,16 @@ export class RemoteEngine extends RemoteTenant implements EngineApi {
   }
 
   async sweepAll(): Promise<SweepReport> {
-    const path = "/v1/admin/store/sweep";
-    const call = { method: "POST", path, slow: true } as const;
-    return { ...fromWire(SWEEP, await this.connection.call(call)), more: false };
+    return { ...(await this.send<Omit<SweepReport, "more">>(ENGINE_CALLS.sweepAll)), more: false };
   }
 
-  async checkIntegrity(): Promise<readonly string[]> {
-    const { problems } = await this.connection.call<{ readonly problems: readonly string[] }>({
-      method: "POST",
-      path: "/v1/admin/store/check",
-      slow: true,
-      repeatable: true,
-    });
-    return problems;
+  checkIntegrity(): Promise<readonly string[]> {
+    return this.send(ENGINE_CALLS.checkIntegrity);
   }
 
   /** `onProgress` is not called: the server answers when it is done. */
-  async verify({ head }: VerifyOptions = {}): Promise<VerifyReport> {
-    const report = await this.connection.call({
-      method: "POST",
-      path: "/v1/admin/store/verify",
-      slow: true,
-      repeatable: true,
-      query: { head },
-    });
-    return fromWire(VERIFY_REPORT, report);
+  verify(options: VerifyOptions = {}): Promise<VerifyReport> {
+    return this.send(ENGINE_CALLS.verify, [options]);
   }
 
   /** A snapshot of the whole store. The server makes it first, which may take a while. */

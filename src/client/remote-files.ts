@@ -8,22 +8,6 @@ import type { IngestedFile, Original, OriginalUpdate } from "../store/ingested-f
 import type { Connection } from "./connection.ts";
 import { toBody } from "./request.ts";
 
-export async function findIngestedFiles(
-  connection: Connection,
-  workstation: string,
-  paths: readonly string[],
-): Promise<readonly IngestedFile[]> {
-  const { files } = await connection.call<{
-    readonly files: readonly WireOf<typeof INGESTED_FILE>[];
-  }>({
-    method: "POST",
-    path: "/v1/ingest/files/find",
-    repeatable: true,
-    body: toBody({ workstation, paths }),
-  });
-  return files.map((each) => fromWire(INGESTED_FILE, each));
-}
-
 export async function putIngestedFiles(
   connection: Connection,
   workstation: string,

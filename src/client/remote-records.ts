@@ -1,11 +1,7 @@
 /** Records of a remote tenant: the names, arguments and results of `Records`. */
 
-import type {
-  WireRecordHead,
-  WireRecordHit,
-  WireRecordsHead,
-  WireRecordWrites,
-} from "../api/record/record.ts";
+import { RECORD_CALLS } from "../api/operations.ts";
+import type { WireRecordHead, WireRecordsHead, WireRecordWrites } from "../api/record/record.ts";
 import { cutValues, encodeFrame, splitFrame } from "../api/record/record-frame.ts";
 import { fromWire, type WireOf } from "../api/shape.ts";
 import { toWireName } from "../api/wire.ts";
@@ -16,28 +12,22 @@ import type {
   RecordOperation,
   RecordPut,
 } from "../engine/records/record-input.ts";
-import type {
-  ListRecordsInput,
-  RecordPage,
-  RecordsApi,
-  SearchRecordsInput,
-} from "../engine/records/records.ts";
+import type { ListRecordsInput, RecordPage, RecordsApi } from "../engine/records/records.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { describe, stringifyJson } from "../model/json.ts";
 import { MAX_PAGE } from "../model/limits.ts";
-import type { RecordHit, RecordInfo, RecordValue, StoredRecord } from "../model/record.ts";
+import type { RecordInfo, RecordValue, StoredRecord } from "../model/record.ts";
 import { RECORD_INFO } from "../model/record.ts";
-import type { Connection } from "./connection.ts";
 import { notOurs } from "./failure.ts";
+import { type CallsOf, callsOf } from "./plain-calls.ts";
 import { at, invalid, known, newKey, toBody, toQuery } from "./request.ts";
 
-export class RemoteRecords implements RecordsApi {
-  readonly #connection: Connection;
+const PlainRecords: CallsOf<RecordsApi, typeof RECORD_CALLS> = callsOf<
+  RecordsApi,
+  typeof RECORD_CALLS
+>(RECORD_CALLS);
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
+export class RemoteRecords extends PlainRecords implements RecordsApi {
   async put(input: PutRecordInput): Promise<RecordInfo> {
     return this.#putOne(known("putRecord", input, "record"));
   }
@@ -64,7 +54,7 @@ export class RemoteRecords implements RecordsApi {
     if (operations.length === 0) return [];
     const values: Uint8Array[] = [];
     const wire = operations.map((operation) => toWireOperation(operation, values));
-    const { records } = await this.#connection.call<{
+    const { records } = await this.connection.call<{
       readonly records: readonly (WireOf<typeof RECORD_INFO> | null)[];
     }>({
       method: "POST",
@@ -81,7 +71,7 @@ export class RemoteRecords implements RecordsApi {
     if (found !== undefined) return found;
     // The server reports the error.
     const path = at`/v1/records/${namespace}/${key}`;
-    await this.#connection.call({ method: "GET", path });
+    await this.connection.call({ method: "GET", path });
     return this.get(namespace, key);
   }
 
@@ -121,7 +111,7 @@ export class RemoteRecords implements RecordsApi {
       const { records, next } = await this.#read({ namespace, ...range });
       return { records, ...(next === undefined ? {} : { next }) };
     }
-    const { records, next_cursor } = await this.#connection.call<{
+    const { records, next_cursor } = await this.connection.call<{
       readonly records: readonly WireOf<typeof RECORD_INFO>[];
       readonly next_cursor: string | null;
     }>({ method: "GET", path: at`/v1/records/${namespace}`, query: toQuery(range) });
@@ -129,18 +119,6 @@ export class RemoteRecords implements RecordsApi {
       records: records.map((each) => fromWire(RECORD_INFO, each)),
       ...(next_cursor === null ? {} : { next: next_cursor }),
     };
-  }
-
-  async search(query: string, input: SearchRecordsInput = {}): Promise<readonly RecordHit[]> {
-    const { records } = await this.#connection.call<{ readonly records: readonly WireRecordHit[] }>(
-      {
-        method: "POST",
-        path: "/v1/records/search",
-        repeatable: true,
-        body: toBody({ query, ...known("searchRecords", input) }),
-      },
-    );
-    return records.map((hit) => ({ ...fromWire(RECORD_INFO, hit), text: hit.text }));
   }
 
   async #putOne(put: RecordPut): Promise<RecordInfo> {
@@ -153,7 +131,7 @@ export class RemoteRecords implements RecordsApi {
     readonly next: string | undefined;
     readonly left: readonly string[];
   }> {
-    const frame = await this.#connection.callBytes({
+    const frame = await this.connection.callBytes({
       method: "POST",
       path: "/v1/records/read",
       repeatable: true,
@@ -175,7 +153,7 @@ export class RemoteRecords implements RecordsApi {
   }
 
   #cutShort(): BackscrollError {
-    return notOurs(this.#connection.address, "its answer is truncated");
+    return notOurs(this.connection.address, "its answer is truncated");
   }
 }
 

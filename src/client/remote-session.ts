@@ -8,6 +8,7 @@ import {
   type WireRecalled,
 } from "../api/context.ts";
 import { toWireMessage } from "../api/message-input.ts";
+import { SESSION_CALLS } from "../api/operations.ts";
 import type { WireSession } from "../api/session.ts";
 import { fromWire } from "../api/shape.ts";
 import { toWireFields } from "../api/wire.ts";
@@ -20,7 +21,6 @@ import type { SummarizeOptions, Summary } from "../engine/compaction/summarize.t
 import type { BuiltContext } from "../engine/context/build-context.ts";
 import type { BuildContextInput } from "../engine/context/context-options.ts";
 import type { Recalled, RecallOptions } from "../engine/context/recall.ts";
-import type { ContextUsage } from "../engine/context/usage.ts";
 import type { ExtractedPart, ExtractFactsOptions } from "../engine/facts/extract-facts-options.ts";
 import type { FactInput, ListFactsInput } from "../engine/facts/facts.ts";
 import type { DeleteOptions, Tombstone } from "../engine/forget.ts";
@@ -29,21 +29,14 @@ import type { SessionApi } from "../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { MessageInput, MessageWithResults, PlainMessage } from "../engine/message-input.ts";
 import type { OpenMessageInput } from "../engine/message-stream.ts";
-import type {
-  Branch,
-  EntryListPage,
-  HistoryInput,
-  ListEntriesInput,
-  ListMessagesInput,
-  MessagePage,
-} from "../engine/read.ts";
+import type { ListMessagesInput, MessagePage } from "../engine/read.ts";
 import type { SearchInput, SearchNotesInput, SearchResult } from "../engine/search.ts";
 import type { UpdateSessionInput } from "../engine/session-input.ts";
 import type { BranchInput, CustomMessageInput, EditInput } from "../engine/session-options.ts";
 import type { AppendEntriesOptions } from "../engine/writing/append-entries.ts";
 import type { EntryInput } from "../engine/writing/entry-input.ts";
 import type { ReplaceSuffixInput } from "../engine/writing/replace-suffix.ts";
-import { BRANCH, CONTEXT_USAGE, SUMMARY } from "../model/answers/context.ts";
+import { SUMMARY } from "../model/answers/context.ts";
 import type { Entry } from "../model/entry.ts";
 import { ENTRY } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
@@ -53,8 +46,9 @@ import type { Session } from "../model/session.ts";
 import type { ContentInput } from "../transcript/normalize.ts";
 import { compact, planCompaction } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
-import { appendEntries, getByExternalId, replaceSuffix } from "./entries.ts";
+import { appendEntries, replaceSuffix } from "./entries.ts";
 import { type ExportOptions, exportSession } from "./export-session.ts";
+import { type CallsOf, callsOf } from "./plain-calls.ts";
 import { continueMessage, openMessage, type RemoteMessage } from "./remote-message.ts";
 import {
   at,
@@ -64,19 +58,22 @@ import {
   leafHeader,
   refuseCode,
   toBody,
-  toQuery,
   toTimes,
   toTimeText,
 } from "./request.ts";
 import { updateSession } from "./update-session.ts";
 
-export class RemoteSession implements SessionApi {
+const PlainSession: CallsOf<SessionApi, typeof SESSION_CALLS> = callsOf<
+  SessionApi,
+  typeof SESSION_CALLS
+>(SESSION_CALLS);
+
+export class RemoteSession extends PlainSession implements SessionApi {
   readonly id: string;
-  readonly #connection: Connection;
   readonly #tenant: TenantApi;
 
   constructor(connection: Connection, tenant: TenantApi, id: string) {
-    this.#connection = connection;
+    super(connection, { sessionId: id });
     this.#tenant = tenant;
     this.id = id;
   }
@@ -112,42 +109,23 @@ export class RemoteSession implements SessionApi {
     entries: readonly EntryInput[],
     options: AppendEntriesOptions = {},
   ): Promise<Entry[]> {
-    return appendEntries(this.#connection, this.id, entries, options);
-  }
-
-  getByExternalId(externalId: string): Promise<Entry> {
-    return getByExternalId(this.#connection, this.id, externalId);
+    return appendEntries(this.connection, this.id, entries, options);
   }
 
   async replaceSuffix(input: ReplaceSuffixInput): Promise<Entry[]> {
-    return replaceSuffix(this.#connection, this.id, input);
+    return replaceSuffix(this.connection, this.id, input);
   }
 
   openMessage(input: OpenMessageInput): Promise<RemoteMessage> {
-    return openMessage(this.#connection, this.id, input);
+    return openMessage(this.connection, this.id, input);
   }
 
   async continueMessage(id: string, lease: string): Promise<RemoteMessage> {
-    return continueMessage(this.#connection, await this.getEntry(id), lease);
-  }
-
-  async history(input: HistoryInput = {}): Promise<Entry[]> {
-    const query = toQuery(known("history", input));
-    return entriesOf(await this.#call("GET", "history", { query }));
+    return continueMessage(this.connection, await this.getEntry(id), lease);
   }
 
   listMessages(input: ListMessagesInput = {}): Promise<MessagePage> {
     return this.#tenant.listMessages(this.id, input);
-  }
-
-  async listEntries(input: ListEntriesInput = {}): Promise<EntryListPage> {
-    const query = toQuery(known("listEntries", input));
-    const page = await this.#call("GET", "entries", { query });
-    return fromWire({ entries: [ENTRY], next: "text?" }, page);
-  }
-
-  async getEntry(id: string): Promise<Entry> {
-    return fromWire(ENTRY, await this.#call("GET", at`entries/${id}`));
   }
 
   async branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
@@ -156,15 +134,6 @@ export class RemoteSession implements SessionApi {
       headers: leafHeader(expectedLeaf),
       body: toBody({ entryId, summary }),
     });
-  }
-
-  async removeEntry(entryId: string): Promise<Entry> {
-    return fromWire(ENTRY, await this.#call("DELETE", at`entries/${entryId}`));
-  }
-
-  async branches(): Promise<Branch[]> {
-    const answer = await this.#call("GET", "branches");
-    return [...fromWire({ branches: [BRANCH] }, answer).branches];
   }
 
   async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {
@@ -189,24 +158,12 @@ export class RemoteSession implements SessionApi {
     return fromWire(ENTRY, entry);
   }
 
-  async label(entryId: string, label: string | null): Promise<void> {
-    await this.#call("PUT", at`entries/${entryId}/label`, { body: toBody({ label }) });
-  }
-
   async labels(): Promise<Map<string, string>> {
     const { labels } = await this.#call<{ readonly labels: Record<string, string> }>(
       "GET",
       "labels",
     );
     return new Map(Object.entries(labels));
-  }
-
-  async pin(entryId: string): Promise<void> {
-    await this.#call("PUT", at`entries/${entryId}/pin`);
-  }
-
-  async unpin(entryId: string): Promise<void> {
-    await this.#call("DELETE", at`entries/${entryId}/pin`);
   }
 
   async appendCustom(type: string, data: JsonValue): Promise<Entry> {
@@ -228,7 +185,7 @@ export class RemoteSession implements SessionApi {
       headers: keyHeader(idempotencyKey),
       body: toBody({ ...rest, ...toTimes({ startedAt }) }),
     });
-    return new RemoteSession(this.#connection, this.#tenant, id);
+    return new RemoteSession(this.connection, this.#tenant, id);
   }
 
   setTitle(title: string): Promise<Session> {
@@ -236,7 +193,7 @@ export class RemoteSession implements SessionApi {
   }
 
   update(input: UpdateSessionInput): Promise<Session> {
-    return updateSession(this.#connection, this.id, input);
+    return updateSession(this.connection, this.id, input);
   }
 
   buildContext<P extends Provider>(
@@ -255,15 +212,11 @@ export class RemoteSession implements SessionApi {
   }
 
   compact(input: CompactInput = {}): Promise<CompactionResult> {
-    return compact(this.#connection, this.id, input);
+    return compact(this.connection, this.id, input);
   }
 
   planCompaction(input: CompactInput = {}): Promise<CompactionPlan | null> {
-    return planCompaction(this.#connection, this.id, input);
-  }
-
-  applyRetention(): Promise<{ readonly erased: number }> {
-    return this.#call("POST", "retention", { slow: true });
+    return planCompaction(this.connection, this.id, input);
   }
 
   async summarize(through?: string, options: SummarizeOptions = {}): Promise<Summary> {
@@ -275,16 +228,6 @@ export class RemoteSession implements SessionApi {
       ...(signal === undefined ? {} : { signal }),
     });
     return fromWire(SUMMARY, summary);
-  }
-
-  async summaries(): Promise<Summary[]> {
-    const answer = await this.#call("GET", "summaries");
-    return [...fromWire({ summaries: [SUMMARY] }, answer).summaries];
-  }
-
-  async usage(leaf?: string): Promise<ContextUsage> {
-    const query = toQuery({ leaf });
-    return fromWire(CONTEXT_USAGE, await this.#call("GET", "usage", { query }));
   }
 
   async *recall(query: string, options: RecallOptions = {}): AsyncGenerator<Recalled, void> {
@@ -343,7 +286,7 @@ export class RemoteSession implements SessionApi {
 
   /** The session in another format, as a stream. */
   export(options: ExportOptions): Promise<ReadableStream<Uint8Array>> {
-    return exportSession(this.#connection, this.id, options);
+    return exportSession(this.connection, this.id, options);
   }
 
   delete(options: DeleteOptions = {}): Promise<Tombstone> {
@@ -357,7 +300,7 @@ export class RemoteSession implements SessionApi {
     rest: Omit<Call, "method" | "path"> = {},
   ): Promise<Answer> {
     const below = path === "" ? "" : `/${path}`;
-    return this.#connection.call({ method, path: at`/v1/sessions/${this.id}` + below, ...rest });
+    return this.connection.call({ method, path: at`/v1/sessions/${this.id}` + below, ...rest });
   }
 }
 

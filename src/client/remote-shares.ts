@@ -1,25 +1,24 @@
 /** Links to single sessions of a remote tenant. */
 
+import { SHARE_CALLS } from "../api/operations.ts";
 import { SHARE_PATH } from "../api/page/share.ts";
 import { fromWire, type WireOf } from "../api/shape.ts";
 import type { CreatedShare, CreateShareInput, Share } from "../engine/access/shares.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { SHARE } from "../model/answers/store.ts";
-import type { Connection } from "./connection.ts";
+import { type CallsOf, callsOf } from "./plain-calls.ts";
 import { at, known, toBody, toTimes } from "./request.ts";
 
 type Shares = TenantApi["shares"];
 
-export class RemoteShares implements Shares {
-  readonly #connection: Connection;
+const PlainShares: CallsOf<Shares, typeof SHARE_CALLS> = callsOf<Shares, typeof SHARE_CALLS>(
+  SHARE_CALLS,
+);
 
-  constructor(connection: Connection) {
-    this.#connection = connection;
-  }
-
+export class RemoteShares extends PlainShares implements Shares {
   async create(sessionId: string, input: CreateShareInput = {}): Promise<CreatedShare> {
     const { expires, ...rest } = known("createShare", input, "share");
-    const made = await this.#connection.call<{
+    const made = await this.connection.call<{
       readonly token: string;
       readonly share: WireOf<typeof SHARE>;
     }>({
@@ -32,7 +31,7 @@ export class RemoteShares implements Shares {
 
   async list(sessionId?: string): Promise<readonly Share[]> {
     const path = sessionId === undefined ? "/v1/shares" : at`/v1/sessions/${sessionId}/shares`;
-    const { shares } = await this.#connection.call<{
+    const { shares } = await this.connection.call<{
       readonly shares: readonly WireOf<typeof SHARE>[];
     }>({
       method: "GET",
@@ -41,12 +40,8 @@ export class RemoteShares implements Shares {
     return shares.map((each) => fromWire(SHARE, each));
   }
 
-  async revoke(id: string): Promise<void> {
-    await this.#connection.call({ method: "DELETE", path: at`/v1/shares/${id}` });
-  }
-
   /** The link, by the server's address as seen from here. */
   linkOf(token: string): string {
-    return `${this.#connection.address}${SHARE_PATH}${token}`;
+    return `${this.connection.address}${SHARE_PATH}${token}`;
   }
 }

@@ -6,6 +6,7 @@ import { SessionHandle } from "../engine/session-handle.ts";
 import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import { TenantEngine } from "../engine/tenant-engine.ts";
 import { serveStore } from "./client.cases.ts";
+import { RemoteCalls } from "./plain-calls.ts";
 import { RemoteEngine } from "./remote-engine.ts";
 import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
@@ -13,8 +14,12 @@ import { RemoteTenant } from "./remote-tenant.ts";
 
 /** Compares the client with the library on the same store. */
 
+/** The methods that a class has by hand, and those of its table. */
 function namesOf(type: { readonly prototype: object }): string[] {
-  return Object.getOwnPropertyNames(type.prototype).sort();
+  const parent = Object.getPrototypeOf(type.prototype) as object;
+  const plain = Object.getPrototypeOf(parent) === RemoteCalls.prototype ? parent : {};
+  const names = [type.prototype, plain].flatMap((each) => Object.getOwnPropertyNames(each));
+  return [...new Set(names)].sort();
 }
 
 /** Calls that need the store itself. */

@@ -24,11 +24,14 @@ export function sent(
 ): Record<string, unknown> {
   const kinds: Readonly<Record<string, unknown>> = INPUTS[call];
   const fields = Object.entries(known(call, input, what)).flatMap(([name, value]) => {
-    if (value === undefined || kinds[name] === "signal") return [];
+    if (value === undefined || LOCAL.includes(kinds[name])) return [];
     return [[name, kinds[name] === "time" ? toTimeText(value as Date, name) : value] as const];
   });
   return Object.fromEntries(fields);
 }
+
+/** Kinds of values that stay in this process. */
+const LOCAL: readonly unknown[] = ["signal", "callback"];
 
 export type QueryValue = string | number | boolean | undefined;
 
@@ -37,7 +40,7 @@ export function at(parts: TemplateStringsArray, ...ids: readonly string[]): stri
   return String.raw({ raw: parts }, ...ids.map(encodeId));
 }
 
-function encodeId(id: string): string {
+export function encodeId(id: string): string {
   if (typeof id !== "string") throw invalid("id", `an id must be a string, not ${describe(id)}`);
   // A URL treats dot segments as navigation, in any encoding.
   if (id === "" || id === "." || id === ".." || !id.isWellFormed() || id.includes("\0")) {

@@ -1,6 +1,8 @@
 /** The command with which an agent continues its own session. */
 
+import type { RESUME_COMMAND } from "../model/answers/context.ts";
 import type { Session } from "../model/session.ts";
+import type { FieldsOf } from "../model/shape.ts";
 import { ownIdOf } from "../store/ids/short-id.ts";
 import { shellWord } from "./shell-word.ts";
 
@@ -15,14 +17,7 @@ export const RESUME_COMMANDS: Readonly<Record<Resumable, (id: string, file: stri
   "gemini-cli": (id) => `gemini --resume ${shellWord(id)}`,
 };
 
-export interface ResumeCommand {
-  /** For a POSIX shell; null if the agent has no such command. */
-  readonly command: string | null;
-  /** The folder to run it in: some agents find their sessions by it. */
-  readonly folder: string | null;
-  /** The machine that has the agent's files. */
-  readonly workstation: string | null;
-}
+export interface ResumeCommand extends FieldsOf<typeof RESUME_COMMAND> {}
 
 export function resumeCommand({ origin }: Session): ResumeCommand {
   const { source = "", file = "", projectPath, workstation } = origin;

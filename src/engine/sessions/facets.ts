@@ -4,10 +4,12 @@
  * A list counts its newest 10,000 sessions, a search its best 100.
  */
 
+import type { FACET_COUNT, FACETS } from "../../model/answers/store.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { FiltersOf } from "../../model/session-filters.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type SearchInput, searchSessions } from "../search.ts";
@@ -30,24 +32,10 @@ export interface FacetCount {
   readonly count: number;
 }
 
+export interface FacetCount extends FieldsOf<typeof FACET_COUNT> {}
+
 /** At most 50 values per filter, most frequent first. */
-export interface Facets {
-  /** Counted sessions. */
-  readonly sessions: number;
-  /** True: the limit was reached, so more sessions exist. */
-  readonly more: boolean;
-  readonly agent: readonly FacetCount[];
-  /** By project path. */
-  readonly project: readonly FacetCount[];
-  readonly workstation: readonly FacetCount[];
-  readonly repo: readonly FacetCount[];
-  readonly source: readonly FacetCount[];
-  readonly model: readonly FacetCount[];
-  /** Empty without a query: a list reads no messages. */
-  readonly role: readonly FacetCount[];
-  /** Sessions with an interaction within the last `1d`, `7d`, `30d` and `365d`. */
-  readonly since: readonly FacetCount[];
-}
+export interface Facets extends FieldsOf<typeof FACETS> {}
 
 const MAX_LISTED = 10_000;
 const MAX_FOUND = 100;

@@ -348,3 +348,13 @@ export const TRACE = {
   },
   sessions: [TRACED_SESSION as typeof TRACED_SESSION],
 } as const;
+
+/** The command that continues a session in its own agent. */
+export const RESUME_COMMAND = {
+  /** For a POSIX shell; null if the agent has no such command. */
+  command: "text|null",
+  /** The folder to run it in: some agents find their sessions by it. */
+  folder: "text|null",
+  /** The machine that has the agent's files. */
+  workstation: "text|null",
+} as const;

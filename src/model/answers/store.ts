@@ -212,3 +212,36 @@ export const SHARE = {
   createdAt: "time",
   expiresAt: "time",
 } as const;
+
+export const FACET_COUNT = { value: "text", count: "count" } as const;
+
+/** At most 50 values per filter, most frequent first. */
+export const FACETS = {
+  /** Counted sessions. */
+  sessions: { of: "count", about: "Sessions that were counted." },
+  /** True: the limit was reached, so more sessions exist. */
+  more: { of: "flag", about: "There are sessions that were not counted." },
+  agent: {
+    of: [FACET_COUNT as typeof FACET_COUNT],
+    about: "By agent. Each list has at most 50 values, the most frequent first.",
+  },
+  /** By project path. */
+  project: { of: [FACET_COUNT as typeof FACET_COUNT], about: "By the project's path." },
+  workstation: { of: [FACET_COUNT as typeof FACET_COUNT], about: "By workstation." },
+  repo: { of: [FACET_COUNT as typeof FACET_COUNT], about: "By repository." },
+  source: { of: [FACET_COUNT as typeof FACET_COUNT], about: "By the tool that wrote the session." },
+  model: {
+    of: [FACET_COUNT as typeof FACET_COUNT],
+    about: "By model. A session counts for each that it used.",
+  },
+  /** Empty without a query: a list reads no messages. */
+  role: {
+    of: [FACET_COUNT as typeof FACET_COUNT],
+    about: "By the role of the found message; empty without a query.",
+  },
+  /** Sessions with an interaction within the last `1d`, `7d`, `30d` and `365d`. */
+  since: {
+    of: [FACET_COUNT as typeof FACET_COUNT],
+    about: "Sessions with an interaction within the last 1d, 7d, 30d and 365d.",
+  },
+} as const;

@@ -6,8 +6,8 @@ import { fromWireFields } from "../../api/wire.ts";
 import { CHANGE } from "../../model/change.ts";
 import { eventStream } from "../live/event-stream.ts";
 import { type Caller, defineRoute, type Route } from "../route.ts";
-import { changePage } from "../schemas/answers.ts";
 import { flagQuery, limitQuery, sessionParams } from "../schemas/common.ts";
+import { CHANGE_PAGE, schemaOf } from "../schemas/shape.ts";
 
 const EVENTS = "text/event-stream";
 
@@ -25,7 +25,7 @@ const query = z.strictObject({
 const answer = {
   status: 200,
   description: `A page; with \`Accept: ${EVENTS}\`, events until the caller disconnects.`,
-  schema: changePage,
+  schema: schemaOf(CHANGE_PAGE),
   types: [EVENTS],
 } as const;
 

@@ -3,12 +3,11 @@
 import { z } from "zod";
 import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import { BRANCH } from "../../model/answers/context.ts";
 import { ENTRY } from "../../model/entry.ts";
 import type { ContentInput } from "../../transcript/normalize.ts";
 import { actorField } from "../actor.ts";
+import { sessionRoute, tenantRoute } from "../plain-routes.ts";
 import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
-import { branches, entry, entryPage } from "../schemas/answers.ts";
 import {
   entryParams,
   jsonObject,
@@ -18,28 +17,13 @@ import {
   sessionParams,
 } from "../schemas/common.ts";
 import { content, messageInput } from "../schemas/entry.ts";
-import { inputOf } from "../schemas/input.ts";
+import { schemaOf } from "../schemas/shape.ts";
 import { readMessage } from "./messages.ts";
 
 const done = { status: 204, description: "No content." } as const;
 
 export const ENTRY_ROUTES: readonly Route[] = [
-  defineRoute({
-    method: "get",
-    path: "/v1/sessions/{session_id}/entries",
-    operation: "listEntries",
-    tag: "entries",
-    summary: "A page of a path, or of the whole tree.",
-    scope: "read",
-    params: sessionParams,
-    query: z.strictObject(inputOf("listEntries", "query", { limit: limitQuery.optional() })),
-    answer: { status: 200, description: "Entries in order.", schema: entryPage },
-    handle: async ({ tenant }, { params, query }) => {
-      const handle = tenant.session(params.session_id);
-      const page = await handle.listEntries(fromWireFields(query));
-      return { entries: toWire([ENTRY], page.entries), next: page.next ?? null };
-    },
-  }),
+  sessionRoute("listEntries", { limit: limitQuery.optional() }),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/entries",
@@ -59,7 +43,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
         metadata: jsonObject.optional(),
       }),
     ]),
-    answer: { status: 201, description: "The entry.", schema: entry },
+    answer: { status: 201, description: "The entry.", schema: schemaOf(ENTRY) },
     handle: async ({ tenant }, { params, body }) => {
       const handle = tenant.session(params.session_id);
       if (body.kind === "custom") {
@@ -70,31 +54,8 @@ export const ENTRY_ROUTES: readonly Route[] = [
       return toWire(ENTRY, await handle.appendCustomMessage(added));
     },
   }),
-  defineRoute({
-    method: "get",
-    path: "/v1/entries/{entry_id}",
-    operation: "getEntry",
-    tag: "entries",
-    summary: "One entry, also a pending one.",
-    scope: "read",
-    params: z.strictObject({ entry_id: key }),
-    answer: { status: 200, description: "The entry.", schema: entry },
-    handle: async ({ tenant }, { params }) => toWire(ENTRY, await tenant.getEntry(params.entry_id)),
-  }),
-  defineRoute({
-    method: "get",
-    path: "/v1/sessions/{session_id}/entries/{entry_id}",
-    operation: "getSessionEntry",
-    tag: "entries",
-    summary: "One entry.",
-    scope: "read",
-    params: entryParams,
-    answer: { status: 200, description: "The entry.", schema: entry },
-    handle: async ({ tenant }, { params }) => {
-      const handle = tenant.session(params.session_id);
-      return toWire(ENTRY, await handle.getEntry(params.entry_id));
-    },
-  }),
+  tenantRoute("getEntry"),
+  sessionRoute("getEntry"),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/entries/{entry_id}/edit",
@@ -107,7 +68,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     params: entryParams,
     limits: APPEND_LIMITS,
     body: z.strictObject({ content, actor: key.optional(), metadata: jsonObject.optional() }),
-    answer: { status: 201, description: "The new message.", schema: entry },
+    answer: { status: 201, description: "The new message.", schema: schemaOf(ENTRY) },
     handle: async (caller, { params, body }) => {
       const handle = caller.tenant.session(params.session_id);
       const { content, metadata } = body;
@@ -136,7 +97,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
     params: entryParams,
     limits: APPEND_LIMITS,
     body: z.strictObject({ message: messageInput }),
-    answer: { status: 201, description: "The new message.", schema: entry },
+    answer: { status: 201, description: "The new message.", schema: schemaOf(ENTRY) },
     handle: async (caller, { params, body }) => {
       const handle = caller.tenant.session(params.session_id);
       const message = readMessage(caller, body.message, "message");
@@ -144,21 +105,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
       return toWire(ENTRY, await handle.regenerate(params.entry_id, message, options));
     },
   }),
-  defineRoute({
-    method: "put",
-    path: "/v1/sessions/{session_id}/entries/{entry_id}/label",
-    operation: "label",
-    tag: "entries",
-    scope: "write",
-    summary: "Label an entry; null removes the label.",
-    params: entryParams,
-    body: z.strictObject({ label: z.string().nullable() }),
-    answer: done,
-    handle: async ({ tenant }, { params, body }) => {
-      const handle = tenant.session(params.session_id);
-      await handle.label(params.entry_id, body.label);
-    },
-  }),
+  sessionRoute("label", { label: z.string().nullable() }),
   defineRoute({
     method: "get",
     path: "/v1/sessions/{session_id}/labels",
@@ -177,47 +124,9 @@ export const ENTRY_ROUTES: readonly Route[] = [
       return { labels: Object.fromEntries(await handle.labels()) };
     },
   }),
-  defineRoute({
-    method: "put",
-    path: "/v1/sessions/{session_id}/entries/{entry_id}/pin",
-    operation: "pin",
-    tag: "entries",
-    summary: "Pin an entry: it is never summarised.",
-    scope: "write",
-    params: entryParams,
-    answer: done,
-    handle: async ({ tenant }, { params }) => {
-      await tenant.session(params.session_id).pin(params.entry_id);
-    },
-  }),
-  defineRoute({
-    method: "delete",
-    path: "/v1/sessions/{session_id}/entries/{entry_id}/pin",
-    operation: "unpin",
-    tag: "entries",
-    summary: "Unpin an entry.",
-    scope: "write",
-    params: entryParams,
-    answer: done,
-    handle: async ({ tenant }, { params }) => {
-      await tenant.session(params.session_id).unpin(params.entry_id);
-    },
-  }),
-  defineRoute({
-    method: "get",
-    path: "/v1/sessions/{session_id}/branches",
-    operation: "branches",
-    tag: "branches",
-    summary: "The branches, the newest first.",
-    scope: "read",
-    params: sessionParams,
-    answer: { status: 200, description: "At most 500 branches.", schema: branches },
-    handle: async ({ tenant }, { params }) => {
-      const handle = tenant.session(params.session_id);
-      const found = await handle.branches();
-      return { branches: toWire([BRANCH], found) };
-    },
-  }),
+  sessionRoute("pin"),
+  sessionRoute("unpin"),
+  sessionRoute("branches"),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/branch",

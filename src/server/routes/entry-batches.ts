@@ -2,15 +2,17 @@
 
 import { z } from "zod";
 import { fromWireEntryInput } from "../../api/entry-input.ts";
+import { ENTRIES } from "../../api/operations.ts";
 import { toWire } from "../../api/shape.ts";
 import type { EntryInput } from "../../engine/writing/entry-input.ts";
 import { ENTRY } from "../../model/entry.ts";
 import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
 import { actorField } from "../actor.ts";
+import { sessionRoute } from "../plain-routes.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
-import { entries, entry } from "../schemas/answers.ts";
-import { entryParams, key, sessionParams } from "../schemas/common.ts";
+import { key, sessionParams } from "../schemas/common.ts";
 import { entryInput } from "../schemas/entry.ts";
+import { schemaOf } from "../schemas/shape.ts";
 
 export const ENTRY_BATCH_ROUTES: readonly Route[] = [
   defineRoute({
@@ -33,7 +35,11 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
         description: "How to treat an entry that exists under its external id.",
       }),
     }),
-    answer: { status: 201, description: "The entries with their places.", schema: entries },
+    answer: {
+      status: 201,
+      description: "The entries with their places.",
+      schema: schemaOf(ENTRIES),
+    },
     handle: async (caller, { params, body }) => {
       const handle = caller.tenant.session(params.session_id);
       const { parent, existing } = body;
@@ -46,21 +52,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
       return { entries: toWire([ENTRY], appended) };
     },
   }),
-  defineRoute({
-    method: "get",
-    path: "/v1/sessions/{session_id}/external-entry",
-    operation: "getByExternalId",
-    tag: "entries",
-    summary: "The entry with an external id.",
-    scope: "read",
-    params: sessionParams,
-    query: z.strictObject({ external_id: key }),
-    answer: { status: 200, description: "Its newest version.", schema: entry },
-    handle: async ({ tenant }, { params, query }) => {
-      const handle = tenant.session(params.session_id);
-      return toWire(ENTRY, await handle.getByExternalId(query.external_id));
-    },
-  }),
+  sessionRoute("getByExternalId", { external_id: key }),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/suffix",
@@ -77,7 +69,11 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
       }),
       replacement: z.array(entryInput).max(MAX_BATCH_ENTRIES),
     }),
-    answer: { status: 201, description: "The entries of the replacement.", schema: entries },
+    answer: {
+      status: 201,
+      description: "The entries of the replacement.",
+      schema: schemaOf(ENTRIES),
+    },
     handle: async (caller, { params, body }) => {
       const handle = caller.tenant.session(params.session_id);
       const { idempotencyKey } = caller.idempotency;
@@ -89,20 +85,7 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
       return { entries: toWire([ENTRY], added) };
     },
   }),
-  defineRoute({
-    method: "delete",
-    path: "/v1/sessions/{session_id}/entries/{entry_id}",
-    operation: "removeEntry",
-    tag: "entries",
-    scope: "write",
-    summary: "Remove an entry permanently; a tombstone stays.",
-    params: entryParams,
-    answer: { status: 200, description: "Its tombstone.", schema: entry },
-    handle: async ({ tenant }, { params }) => {
-      const handle = tenant.session(params.session_id);
-      return toWire(ENTRY, await handle.removeEntry(params.entry_id));
-    },
-  }),
+  sessionRoute("removeEntry"),
 ];
 
 /** Entries from the wire, with the caller's permitted actors. */

@@ -4,28 +4,28 @@ import { z } from "zod";
 import { toWireReply, toWireSessionStatus, toWireUnanswered } from "../../api/gateway.ts";
 import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import type { RoutePatch } from "../../engine/routes/route-fields.ts";
+import type { ListRoutesInput } from "../../engine/routes/routes.ts";
 import { Gateway } from "../../gateway/gateway.ts";
 import { generateTitle } from "../../gateway/generate/generate-title.ts";
 import { INBOUND_KINDS } from "../../gateway/inbound-message.ts";
 import { sessionStatus } from "../../gateway/status/session-status.ts";
+import { REPLY, SESSION_STATUS } from "../../model/answers/gateway.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { MAX_SESSION_KEY_BYTES } from "../../model/limits.ts";
-import { ROUTE_SESSION, SESSION_ROUTE } from "../../model/route.ts";
+import { SESSION_ROUTE } from "../../model/route.ts";
 import { actorOrError } from "../actor.ts";
+import { keyRoute } from "../plain-routes.ts";
 import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
 import {
-  inbound,
-  route,
-  routeList,
-  routeSessions,
-  sessionStatus as status,
-} from "../schemas/answers.ts";
-import { count, jsonObject, key, limitQuery, sessionParams } from "../schemas/common.ts";
-import { inputOf } from "../schemas/input.ts";
+  count,
+  jsonObject,
+  key,
+  limitQuery,
+  sessionKey,
+  sessionParams,
+} from "../schemas/common.ts";
+import { schemaOf } from "../schemas/shape.ts";
 import { newSession, readSession } from "./sessions.ts";
 
-const sessionKey = z.string().min(1).max(MAX_SESSION_KEY_BYTES);
 const params = z.strictObject({ key: sessionKey });
 const label = z.string().optional();
 /** A name of a place, possibly empty. */
@@ -73,7 +73,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       space: label,
       display_name: label,
     }),
-    answer: { status: 200, description: "Its session, and the reply.", schema: inbound },
+    answer: { status: 200, description: "Its session, and the reply.", schema: schemaOf(REPLY) },
     handle: async ({ tenant, access, gateway, signal }, { body }) => {
       const { sender: named, append = true, ...rest } = body;
       // A channel's token writes as its peers; any other caller writes as itself.
@@ -86,34 +86,17 @@ export const GATEWAY_ROUTES: readonly Route[] = [
         : toWireUnanswered(await taking.inbound(message));
     },
   }),
-  defineRoute({
-    method: "get",
-    path: "/v1/routes",
-    operation: "listRoutes",
-    tag: "gateway",
-    summary: "Session keys, and the session that each leads to.",
-    scope: "read",
-    query: z.strictObject({ after: sessionKey.optional(), limit: limitQuery.optional() }),
-    answer: { status: 200, description: "A page of routes, by key.", schema: routeList },
-    handle: async ({ tenant }, { query }) => {
-      const { limit = 50 } = query;
-      const routes = await tenant.routes.list({ ...fromWireFields(query), limit });
-      const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
-      return { routes: toWire([SESSION_ROUTE], routes), next };
+  keyRoute(
+    "list",
+    { after: sessionKey.optional(), limit: limitQuery.optional() },
+    {
+      run: async ({ tenant }, { limit = 50, ...range }: ListRoutesInput) => {
+        const routes = await tenant.routes.list({ ...range, limit });
+        return { routes, next: routes.length < limit ? null : routes.at(-1)?.key };
+      },
     },
-  }),
-  defineRoute({
-    method: "get",
-    path: "/v1/routes/{key}",
-    operation: "getRoute",
-    tag: "gateway",
-    summary: "The route of a session key.",
-    scope: "read",
-    params,
-    answer: { status: 200, description: "The route.", schema: route },
-    handle: async ({ tenant }, { params }) =>
-      toWire(SESSION_ROUTE, await tenant.routes.get(params.key)),
-  }),
+  ),
+  keyRoute("get"),
   defineRoute({
     method: "put",
     path: "/v1/routes/{key}",
@@ -135,7 +118,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
         .meta({ description: "Compare-and-swap; 0: there must be no route yet." }),
       reason: key.optional(),
     }),
-    answer: { status: 200, description: "The route.", schema: route },
+    answer: { status: 200, description: "The route.", schema: schemaOf(SESSION_ROUTE) },
     handle: async ({ tenant, access }, { params, body }) => {
       const { create, ...rest } = body;
       if ((create === undefined) === (rest.session_id === undefined)) {
@@ -150,64 +133,10 @@ export const GATEWAY_ROUTES: readonly Route[] = [
       );
     },
   }),
-  defineRoute({
-    method: "patch",
-    path: "/v1/routes/{key}",
-    operation: "patchRoute",
-    tag: "gateway",
-    summary: "Change a route's fields.",
-    scope: "write",
-    params,
-    body: z.strictObject({ fields: jsonObject, expected_version: count.optional() }),
-    answer: { status: 200, description: "The route as it is now.", schema: route },
-    handle: async ({ tenant }, { params, body }) => {
-      const { fields, ...options } = fromWireFields(body);
-      return toWire(
-        SESSION_ROUTE,
-        await tenant.routes.patch(params.key, fields as RoutePatch, options),
-      );
-    },
-  }),
-  defineRoute({
-    method: "delete",
-    path: "/v1/routes/{key}",
-    operation: "deleteRoute",
-    tag: "gateway",
-    summary: "Delete a session key; its sessions stay.",
-    scope: "write",
-    params,
-    answer: { status: 204, description: "No content." },
-    handle: async ({ tenant }, { params }) => tenant.routes.delete(params.key),
-  }),
-  defineRoute({
-    method: "get",
-    path: "/v1/routes/{key}/sessions",
-    operation: "routeHistory",
-    tag: "gateway",
-    summary: "The sessions of a session key.",
-    scope: "read",
-    params,
-    query: z.strictObject(inputOf("routes.history", "query", { limit: limitQuery.optional() })),
-    answer: { status: 200, description: "The newest first.", schema: routeSessions },
-    handle: async ({ tenant }, { params, query }) => {
-      const sessions = await tenant.routes.history(params.key, fromWireFields(query));
-      return { sessions: toWire([ROUTE_SESSION], sessions) };
-    },
-  }),
-  defineRoute({
-    method: "get",
-    path: "/v1/sessions/{session_id}/routes",
-    operation: "routesOfSession",
-    tag: "gateway",
-    summary: "The keys that lead or led to a session.",
-    scope: "read",
-    params: sessionParams,
-    answer: { status: 200, description: "The newest first.", schema: routeSessions },
-    handle: async ({ tenant }, { params }) => {
-      const sessions = await tenant.routes.ofSession(params.session_id);
-      return { sessions: toWire([ROUTE_SESSION], sessions) };
-    },
-  }),
+  keyRoute("patch", { fields: jsonObject, expected_version: count.optional() }),
+  keyRoute("delete"),
+  keyRoute("history", { limit: limitQuery.optional() }),
+  keyRoute("ofSession"),
   defineRoute({
     method: "get",
     path: "/v1/sessions/{session_id}/status",
@@ -216,7 +145,7 @@ export const GATEWAY_ROUTES: readonly Route[] = [
     summary: "The status of a session, and its next reset.",
     scope: "read",
     params: sessionParams,
-    answer: { status: 200, description: "Its status.", schema: status },
+    answer: { status: 200, description: "Its status.", schema: schemaOf(SESSION_STATUS) },
     handle: async ({ tenant, gateway }, { params }) =>
       toWireSessionStatus(await sessionStatus(tenant, params.session_id, gateway)),
   }),

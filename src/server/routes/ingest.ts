@@ -8,7 +8,7 @@ import {
   type WireImportResult,
 } from "../../api/imported-session.ts";
 import { fromWireFigures, toWireSession } from "../../api/session.ts";
-import { fromWire, toWire } from "../../api/shape.ts";
+import { fromWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { Described } from "../../engine/import/import-subject.ts";
 import { hasMoreValues } from "../../ingest/json-scan.ts";
@@ -24,15 +24,10 @@ import { normalizeBlock } from "../../transcript/normalize.ts";
 import { actorOrError } from "../actor.ts";
 import { readBytes } from "../body.ts";
 import { check } from "../check.ts";
+import { tenantRoute } from "../plain-routes.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
 import { count, counts, jsonObject, key, path, sessionParams, time } from "../schemas/common.ts";
-import {
-  importHead,
-  importLine,
-  importResult,
-  ingestedFile,
-  ingestedFiles,
-} from "../schemas/import.ts";
+import { importHead, importLine, importResult, ingestedFile } from "../schemas/import.ts";
 import { session } from "../schemas/session.ts";
 import { ORIGINAL_ROUTES } from "./originals.ts";
 
@@ -78,22 +73,11 @@ export const INGEST_ROUTES: readonly Route[] = [
       return toWireSession(await handle.update(patch));
     },
   }),
-  defineRoute({
-    method: "post",
-    path: "/v1/ingest/files/find",
-    operation: "findIngestedFiles",
-    tag: "transfer",
-    summary: "Read offsets of a workstation's files.",
-    scope: "read",
-    limits: APPEND_LIMITS,
-    body: z.strictObject({ workstation: key, paths: z.array(path).max(MAX_FILES) }),
-    answer: { status: 200, description: "The known files.", schema: ingestedFiles },
-    handle: async ({ tenant }, { body: { workstation, paths } }) => ({
-      files: (await tenant.findIngestedFiles(workstation, paths)).map((each) =>
-        toWire(INGESTED_FILE, each),
-      ),
-    }),
-  }),
+  tenantRoute(
+    "findIngestedFiles",
+    { workstation: key, paths: z.array(path).max(MAX_FILES) },
+    { limits: APPEND_LIMITS },
+  ),
   defineRoute({
     method: "put",
     path: "/v1/ingest/files",

@@ -1,22 +1,24 @@
 /** Memories and facts. */
 
 import { z } from "zod";
+import { FACTS, MEMORIES } from "../../api/operations.ts";
 import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { ExtractedPart } from "../../engine/facts/extract-facts-options.ts";
 import { actorFor } from "../../model/access.ts";
 import { FACT, MEMORY } from "../../model/note.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { extraction, fact, facts, memories, memory } from "../schemas/answers.ts";
+import { tenantRoute } from "../plain-routes.ts";
+import { type Caller, defineRoute, type Route } from "../route.ts";
 import { jsonObject, key, limitQuery, sessionParams } from "../schemas/common.ts";
-import { inputOf } from "../schemas/input.ts";
-import { asked, splitQuery } from "../schemas/search.ts";
+import { asked, oneQuery } from "../schemas/search.ts";
+import { EXTRACTION, schemaOf } from "../schemas/shape.ts";
 
-const named = z.strictObject({ agent: key, name: key });
-const byId = z.strictObject({ fact_id: key });
-const done = { status: 204, description: "No content." } as const;
-const memoryList = { status: 200, description: "Whole memories.", schema: memories } as const;
-const factList = { status: 200, description: "Facts.", schema: facts } as const;
+const memoryList = {
+  status: 200,
+  description: "Whole memories.",
+  schema: schemaOf(MEMORIES),
+} as const;
+const factList = { status: 200, description: "Facts.", schema: schemaOf(FACTS) } as const;
 
 export const NOTE_ROUTES: readonly Route[] = [
   defineRoute({
@@ -44,127 +46,37 @@ export const NOTE_ROUTES: readonly Route[] = [
       return { memories: toWire([MEMORY], list) };
     },
   }),
-  defineRoute({
-    method: "get",
-    path: "/v1/memories/search",
+  tenantRoute("searchMemory", asked, {
+    http: "GET /v1/memories/search",
     operation: "searchMemory",
-    tag: "memories",
     summary: "Find memories, the best first.",
-    scope: "read",
-    query: z.strictObject({ ...asked, ...inputOf("searchMemory", "query") }),
-    answer: memoryList,
-    handle: async ({ tenant }, input) => {
-      const { query, options } = splitQuery(input.query);
-      const list = await tenant.searchMemory(query, fromWireFields(options));
-      return { memories: toWire([MEMORY], list) };
+    prepare: oneQuery,
+  }),
+  tenantRoute("getMemory"),
+  tenantRoute(
+    "putMemory",
+    { content: z.string().min(1), metadata: jsonObject.optional() },
+    { prepare: asAgent },
+  ),
+  tenantRoute("deleteMemory", {}, { prepare: asAgent }),
+  tenantRoute(
+    "listFacts",
+    { limit: limitQuery.optional() },
+    {
+      prepare: async ({ tenant }, { session_id: id }: { readonly session_id?: string }) => {
+        if (id !== undefined) await tenant.getSessionMeta(id);
+      },
     },
-  }),
-  defineRoute({
-    method: "get",
-    path: "/v1/memories/{agent}/{name}",
-    operation: "getMemory",
-    tag: "memories",
-    summary: "One memory.",
-    scope: "read",
-    params: named,
-    answer: { status: 200, description: "The memory.", schema: memory },
-    handle: async ({ tenant }, { params }) =>
-      toWire(MEMORY, await tenant.getMemory(params.agent, params.name)),
-  }),
-  defineRoute({
-    method: "put",
-    path: "/v1/memories/{agent}/{name}",
-    operation: "putMemory",
-    tag: "memories",
-    summary: "Write a memory of an agent, replacing one of the same name.",
-    scope: "write",
-    params: named,
-    body: z.strictObject({ content: z.string().min(1), metadata: jsonObject.optional() }),
-    answer: { status: 200, description: "The memory.", schema: memory },
-    handle: async ({ tenant, access }, { params, body }) => {
-      actorFor(access, params.agent);
-      return toWire(MEMORY, await tenant.putMemory({ ...params, ...fromWireFields(body) }));
-    },
-  }),
-  defineRoute({
-    method: "delete",
-    path: "/v1/memories/{agent}/{name}",
-    operation: "deleteMemory",
-    tag: "memories",
-    summary: "Delete a memory.",
-    scope: "write",
-    params: named,
-    answer: done,
-    handle: async ({ tenant, access }, { params }) => {
-      actorFor(access, params.agent);
-      await tenant.deleteMemory(params.agent, params.name);
-    },
-  }),
-  defineRoute({
-    method: "get",
-    path: "/v1/facts",
-    operation: "listFacts",
-    tag: "facts",
-    summary: "List facts.",
-    scope: "read",
-    query: z.strictObject(inputOf("listFacts", "query", { limit: limitQuery.optional() })),
-    answer: factList,
-    handle: async ({ tenant }, { query }) => {
-      if (query.session_id !== undefined) await tenant.getSessionMeta(query.session_id);
-      return {
-        facts: (await tenant.listFacts(fromWireFields(query))).map((each) => toWire(FACT, each)),
-      };
-    },
-  }),
-  defineRoute({
-    method: "get",
-    path: "/v1/facts/search",
+  ),
+  tenantRoute("searchFacts", asked, {
+    http: "GET /v1/facts/search",
     operation: "searchFacts",
-    tag: "facts",
     summary: "Find current facts, the best first.",
-    scope: "read",
-    query: z.strictObject({ ...asked, ...inputOf("searchFacts", "query") }),
-    answer: factList,
-    handle: async ({ tenant }, input) => {
-      const { query, options } = splitQuery(input.query);
-      const list = await tenant.searchFacts(query, fromWireFields(options));
-      return { facts: toWire([FACT], list) };
-    },
+    prepare: oneQuery,
   }),
-  defineRoute({
-    method: "get",
-    path: "/v1/facts/{fact_id}",
-    operation: "getFact",
-    tag: "facts",
-    summary: "One fact.",
-    scope: "read",
-    params: byId,
-    answer: { status: 200, description: "The fact.", schema: fact },
-    handle: async ({ tenant }, { params }) => toWire(FACT, await tenant.getFact(params.fact_id)),
-  }),
-  defineRoute({
-    method: "delete",
-    path: "/v1/facts/{fact_id}",
-    operation: "deleteFact",
-    tag: "facts",
-    summary: "Delete a fact.",
-    scope: "write",
-    params: byId,
-    answer: done,
-    handle: async ({ tenant }, { params }) => tenant.deleteFact(params.fact_id),
-  }),
-  defineRoute({
-    method: "post",
-    path: "/v1/facts/{fact_id}/supersede",
-    operation: "supersedeFact",
-    tag: "facts",
-    summary: "Replace a fact by another.",
-    scope: "write",
-    params: byId,
-    body: z.strictObject({ by: key }),
-    answer: done,
-    handle: async ({ tenant }, { params, body }) => tenant.supersedeFact(params.fact_id, body.by),
-  }),
+  tenantRoute("getFact"),
+  tenantRoute("deleteFact"),
+  tenantRoute("supersedeFact", { by: key }),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/facts",
@@ -202,7 +114,11 @@ export const NOTE_ROUTES: readonly Route[] = [
     summary: "Extract facts from messages since the last extraction, with a model.",
     params: sessionParams,
     body: z.strictObject({ through: key.optional(), model: key.optional() }),
-    answer: { status: 200, description: "The added facts, and counts.", schema: extraction },
+    answer: {
+      status: 200,
+      description: "The added facts, and counts.",
+      schema: schemaOf(EXTRACTION),
+    },
     handle: async ({ tenant, signal }, { params, body: { through, ...options } }) => {
       const handle = tenant.session(params.session_id);
       const parts: ExtractedPart[] = [];
@@ -215,3 +131,8 @@ export const NOTE_ROUTES: readonly Route[] = [
     },
   }),
 ];
+
+/** Memories of an agent are written by those who may act as it. */
+function asAgent({ access }: Caller, { agent }: { readonly agent: string }): void {
+  actorFor(access, agent);
+}

@@ -1,18 +1,18 @@
 /** Recaps of sessions, related ones, and traces of files, commands and errors. */
 
 import { z } from "zod";
-import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import { RECAP, RELATED } from "../../model/answers/context.ts";
+import { TRACE } from "../../model/answers/context.ts";
 import { MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
-import { DEFAULT_RECAP_SESSIONS, recapSessions } from "../../recap/recap.ts";
-import { DEFAULT_RELATED, relatedSessions } from "../../recap/related.ts";
+import { DEFAULT_RECAP_SESSIONS, type RecapInput, recapSessions } from "../../recap/recap.ts";
+import { DEFAULT_RELATED, type RelatedInput, relatedSessions } from "../../recap/related.ts";
 import { DEFAULT_TRACED_SESSIONS, traceWork } from "../../recap/trace.ts";
 import { toWireTrace } from "../../recap/wire/wire-trace.ts";
+import { functionRoute } from "../plain-routes.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { recap, related, trace } from "../schemas/answers.ts";
 import { count, countQuery, filters, flagQuery, key } from "../schemas/common.ts";
 import { inputOf } from "../schemas/input.ts";
+import { schemaOf } from "../schemas/shape.ts";
 
 const words = z.string().min(1).max(MAX_QUERY_BYTES).optional();
 const limit = (most: number, preset: number) => ({
@@ -24,49 +24,31 @@ const subject = {
   command: words.meta({ description: "A command, or part of one." }),
   error: words.meta({ description: "The text of an error, or part of it." }),
 };
-const traced = { status: 200, description: "The newest first.", schema: trace } as const;
+const traced = { status: 200, description: "The newest first.", schema: schemaOf(TRACE) } as const;
 
 export const RECAP_ROUTES: readonly Route[] = [
-  defineRoute({
-    method: "get",
-    path: "/v1/recap",
-    operation: "recapSessions",
-    tag: "search",
-    summary: "A recap of a period, a project or a session.",
-    scope: "read",
-    query: z.strictObject(
-      inputOf("recapSessions", "query", {
-        ...filters("recap"),
-        limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_RECAP_SESSIONS)),
-        sub_agents: flagQuery
-          .optional()
-          .meta({ description: "Also sessions of sub-agents, separately." }),
+  functionRoute(
+    "recapSessions",
+    {
+      ...filters("recap"),
+      limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_RECAP_SESSIONS)),
+      sub_agents: flagQuery
+        .optional()
+        .meta({ description: "Also sessions of sub-agents, separately." }),
+    },
+    { run: ({ tenant }, input: RecapInput) => recapSessions(tenant, input) },
+  ),
+  functionRoute(
+    "relatedSessions",
+    {
+      session: key.optional().meta({ description: "Exactly one of session and question." }),
+      question: words,
+      limit: countQuery.optional().meta({
+        description: `Sessions, and questions: at most ${MAX_HITS} of each, ${DEFAULT_RELATED} if left out.`,
       }),
-    ),
-    answer: { status: 200, description: "Made without a model.", schema: recap },
-    handle: async ({ tenant }, { query }) =>
-      toWire(RECAP, await recapSessions(tenant, fromWireFields(query))),
-  }),
-  defineRoute({
-    method: "get",
-    path: "/v1/related",
-    operation: "relatedSessions",
-    tag: "search",
-    summary: "Sessions like a given one, and where the same question was asked before.",
-    scope: "read",
-    query: z.strictObject(
-      inputOf("relatedSessions", "query", {
-        session: key.optional().meta({ description: "Exactly one of session and question." }),
-        question: words,
-        limit: countQuery.optional().meta({
-          description: `Sessions, and questions: at most ${MAX_HITS} of each, ${DEFAULT_RELATED} if left out.`,
-        }),
-      }),
-    ),
-    answer: { status: 200, description: "The most alike first.", schema: related },
-    handle: async ({ tenant }, { query }) =>
-      toWire(RELATED, await relatedSessions(tenant, fromWireFields(query))),
-  }),
+    },
+    { run: ({ tenant }, input: RelatedInput) => relatedSessions(tenant, input) },
+  ),
   defineRoute({
     method: "get",
     path: "/v1/trace",

@@ -14,14 +14,19 @@ import type { RecordInfo, RecordValue } from "../../model/record.ts";
 import { RECORD_INFO } from "../../model/record.ts";
 import { readBytes } from "../body.ts";
 import { check } from "../check.ts";
+import { recordRoute } from "../plain-routes.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
-import { record, recordHits, recordInfo, recordPage, written } from "../schemas/answers.ts";
 import { count, countQuery, jsonValue, limitQuery } from "../schemas/common.ts";
 import { keeping, namespace, recordKey, recordWrites } from "../schemas/record.ts";
+import { RECORD, RECORD_PAGE, RECORDS_WRITTEN, schemaOf } from "../schemas/shape.ts";
 
 const OCTETS = "application/octet-stream";
 const place = z.strictObject({ namespace, record_key: recordKey });
-const info = { status: 200, description: "The stored record.", schema: recordInfo } as const;
+const info = {
+  status: 200,
+  description: "The stored record.",
+  schema: schemaOf(RECORD_INFO),
+} as const;
 
 export const RECORD_ROUTES: readonly Route[] = [
   defineRoute({
@@ -37,7 +42,7 @@ export const RECORD_ROUTES: readonly Route[] = [
       cursor: z.string().optional(),
       limit: limitQuery.optional(),
     }),
-    answer: { status: 200, description: "A page of records.", schema: recordPage },
+    answer: { status: 200, description: "A page of records.", schema: schemaOf(RECORD_PAGE) },
     handle: async ({ tenant }, { params, query }) => {
       const input = { namespace: params.namespace, ...fromWireFields(query) };
       const { records, next } = await tenant.records.list(input as ListRecordsInput);
@@ -55,7 +60,7 @@ export const RECORD_ROUTES: readonly Route[] = [
     summary: "One record.",
     scope: "read",
     params: place,
-    answer: { status: 200, description: "The record.", schema: record },
+    answer: { status: 200, description: "The record.", schema: schemaOf(RECORD) },
     handle: async ({ tenant }, { params }) => {
       const found = await tenant.records.get(params.namespace, params.record_key);
       const value = found.type === "bytes" ? null : found.value;
@@ -129,24 +134,11 @@ export const RECORD_ROUTES: readonly Route[] = [
     handle: async (caller, { params, query }) =>
       putOne(caller.tenant, params, await wholeBody(caller), fromWireFields(query)),
   }),
-  defineRoute({
-    method: "post",
-    path: "/v1/records/search",
-    operation: "searchRecords",
-    tag: "records",
-    summary: "Find records by their texts, the best first.",
-    scope: "read",
-    body: z.strictObject({
-      query: z.string(),
-      namespace: namespace.optional(),
-      prefix: z.string().optional(),
-      limit: count.optional(),
-    }),
-    answer: { status: 200, description: "Records without their values.", schema: recordHits },
-    handle: async ({ tenant }, { body: { query, ...options } }) => {
-      const hits = await tenant.records.search(query, fromWireFields(options));
-      return { records: hits.map((hit) => ({ ...toWire(RECORD_INFO, hit), text: hit.text })) };
-    },
+  recordRoute("search", {
+    query: z.string(),
+    namespace: namespace.optional(),
+    prefix: z.string().optional(),
+    limit: count.optional(),
   }),
   defineRoute({
     method: "post",
@@ -187,7 +179,11 @@ export const RECORD_ROUTES: readonly Route[] = [
     scope: "write",
     bytes:
       "The length of some JSON in four bytes, the JSON (`operations`, each with `put`, `delete` or `check`), then the values one after another.",
-    answer: { status: 200, description: "One for each operation.", schema: written },
+    answer: {
+      status: 200,
+      description: "One for each operation.",
+      schema: schemaOf(RECORDS_WRITTEN),
+    },
     handle: async (caller) => {
       const operations = await readOperations(caller);
       const infos = await caller.tenant.records.write(operations);

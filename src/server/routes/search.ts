@@ -6,26 +6,22 @@ import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { PROVIDERS } from "../../context/render/render.ts";
 import { RECALL_SCOPES } from "../../engine/context/recall.ts";
-import {
-  COMPACTION_RESULT,
-  CONTEXT_USAGE,
-  SEARCH_RESULT,
-  SUMMARY,
-} from "../../model/answers/context.ts";
+import { COMPACTION_RESULT, SEARCH_RESULT, SUMMARY } from "../../model/answers/context.ts";
 import { RANKINGS } from "../../model/inputs/choices.ts";
 import {
   DEFAULT_CONTEXT_BUDGET,
   MAX_SEARCH_DEADLINE_MS,
   MIN_CONTEXT_BUDGET,
 } from "../../model/limits.ts";
+import { sessionRoute } from "../plain-routes.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { compaction, contextUsage, searchResult, summaries, summary } from "../schemas/answers.ts";
 import { count, countQuery, key, sessionParams } from "../schemas/common.ts";
 import { compacting, summarizing } from "../schemas/compaction.ts";
 import { context, recalled } from "../schemas/context.ts";
 import { inputOf } from "../schemas/input.ts";
 import { prune, ranking } from "../schemas/options.ts";
 import { asked, splitQuery } from "../schemas/search.ts";
+import { schemaOf } from "../schemas/shape.ts";
 
 function deadline<Input>(ms: z.ZodType<number, Input>): z.ZodType<number | undefined> {
   return ms
@@ -44,7 +40,11 @@ const searchBody = z.strictObject({
   }),
 });
 
-const found = { status: 200, description: "The best hits.", schema: searchResult } as const;
+const found = {
+  status: 200,
+  description: "The best hits.",
+  schema: schemaOf(SEARCH_RESULT),
+} as const;
 
 export const SEARCH_ROUTES: readonly Route[] = [
   defineRoute({
@@ -164,7 +164,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
       ...compacting,
       summary: z.string().min(1).optional().meta({ description: "The host's own words." }),
     }),
-    answer: { status: 200, description: "The compaction.", schema: compaction },
+    answer: { status: 200, description: "The compaction.", schema: schemaOf(COMPACTION_RESULT) },
     handle: async ({ tenant, signal, idempotency }, { params, body }) => {
       const { summary: words, ...rest } = body;
       const result = await tenant.compactConversation(params.session_id, {
@@ -176,20 +176,7 @@ export const SEARCH_ROUTES: readonly Route[] = [
       return toWire(COMPACTION_RESULT, result);
     },
   }),
-  defineRoute({
-    method: "get",
-    path: "/v1/sessions/{session_id}/summaries",
-    operation: "summaries",
-    tag: "context",
-    summary: "Every summary of the session.",
-    scope: "read",
-    params: sessionParams,
-    answer: { status: 200, description: "At most 500, the newest.", schema: summaries },
-    handle: async ({ tenant }, { params }) => {
-      const handle = tenant.session(params.session_id);
-      return { summaries: (await handle.summaries()).map((each) => toWire(SUMMARY, each)) };
-    },
-  }),
+  sessionRoute("summaries"),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/summaries",
@@ -199,41 +186,13 @@ export const SEARCH_ROUTES: readonly Route[] = [
     scope: "write",
     params: sessionParams,
     body: z.strictObject({ through: key.optional(), ...summarizing }),
-    answer: { status: 201, description: "The summary.", schema: summary },
+    answer: { status: 201, description: "The summary.", schema: schemaOf(SUMMARY) },
     handle: async ({ tenant, signal }, { params, body: { through, ...options } }) => {
       const handle = tenant.session(params.session_id);
       const written = await handle.summarize(through, { ...fromWireFields(options), signal });
       return toWire(SUMMARY, written);
     },
   }),
-  defineRoute({
-    method: "get",
-    path: "/v1/sessions/{session_id}/usage",
-    operation: "usage",
-    tag: "context",
-    summary: "Context size and billed usage.",
-    scope: "read",
-    params: sessionParams,
-    query: z.strictObject({ leaf: key.optional() }),
-    answer: { status: 200, description: "Tokens.", schema: contextUsage },
-    handle: async ({ tenant }, { params, query }) => {
-      const handle = tenant.session(params.session_id);
-      return toWire(CONTEXT_USAGE, await handle.usage(query.leaf));
-    },
-  }),
-  defineRoute({
-    method: "post",
-    path: "/v1/sessions/{session_id}/retention",
-    operation: "applyRetention",
-    tag: "context",
-    scope: "write",
-    summary: "Erase entries that compactions cover, by the session's retention.",
-    params: sessionParams,
-    answer: {
-      status: 200,
-      description: "How many entries.",
-      schema: z.object({ erased: count }).meta({ id: "Erased" }),
-    },
-    handle: async ({ tenant }, { params }) => tenant.session(params.session_id).applyRetention(),
-  }),
+  sessionRoute("usage", { leaf: key.optional() }),
+  sessionRoute("applyRetention"),
 ];

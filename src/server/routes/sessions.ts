@@ -1,7 +1,7 @@
 /** Sessions: create, find, change, fork, delete. */
 
 import { z } from "zod";
-import { toWireSession, toWireSessionPage } from "../../api/session.ts";
+import { toWireSession, toWireSessionPage, type WireSession } from "../../api/session.ts";
 import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
@@ -10,8 +10,8 @@ import { TOMBSTONE } from "../../model/answers/store.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Origin } from "../../model/session.ts";
 import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
-import { defineRoute, type Route } from "../route.ts";
-import { derived, tombstone } from "../schemas/answers.ts";
+import { tenantRoute } from "../plain-routes.ts";
+import { type Caller, defineRoute, type Route } from "../route.ts";
 import {
   filters,
   flagQuery,
@@ -31,6 +31,7 @@ import {
   sessionPage,
   settable,
 } from "../schemas/session.ts";
+import { schemaOf } from "../schemas/shape.ts";
 
 const name = key;
 
@@ -57,6 +58,8 @@ export const newSession: z.ZodType<NewSessionBody> = z.strictObject({
   ...newSessionFields,
   origin: originInput.optional(),
 });
+
+const shown = tenantRoute("getSessionMeta");
 
 export const SESSION_ROUTES: readonly Route[] = [
   defineRoute({
@@ -98,20 +101,13 @@ export const SESSION_ROUTES: readonly Route[] = [
       return toWireSession(await handle.meta());
     },
   }),
-  defineRoute({
-    method: "get",
-    path: "/v1/sessions/{session_id}",
-    operation: "getSessionMeta",
-    tag: "sessions",
-    summary: "A session's fields.",
-    scope: "read",
-    params: sessionParams,
-    answer: { status: 200, description: "The session; its leaf as ETag.", schema: session },
-    handle: async ({ tenant }, { params }) => {
-      const found = toWireSession(await tenant.getSessionMeta(params.session_id));
+  {
+    ...shown,
+    handle: async (caller, input) => {
+      const found = (await shown.handle(caller, input)) as WireSession;
       return Response.json(found, { headers: { etag: `"${found.leaf ?? ""}"` } });
     },
-  }),
+  },
   defineRoute({
     method: "patch",
     path: "/v1/sessions/{session_id}",
@@ -136,35 +132,8 @@ export const SESSION_ROUTES: readonly Route[] = [
       return toWireSession(await handle.update(patch));
     },
   }),
-  defineRoute({
-    method: "delete",
-    path: "/v1/sessions/{session_id}",
-    operation: "deleteSession",
-    tag: "sessions",
-    summary: "Delete a session with its content.",
-    scope: "write",
-    params: sessionParams,
-    query: z.strictObject({ cascade: flagQuery.optional() }),
-    answer: { status: 200, description: "The tombstone.", schema: tombstone },
-    handle: async ({ tenant }, { params, query }) =>
-      toWire(TOMBSTONE, await tenant.deleteSession(params.session_id, fromWireFields(query))),
-  }),
-  defineRoute({
-    method: "get",
-    path: "/v1/sessions/{session_id}/derived",
-    operation: "listDerived",
-    tag: "sessions",
-    summary: "Forks and memories derived from a session.",
-    scope: "read",
-    params: sessionParams,
-    answer: { status: 200, description: "Forks, memories and facts.", schema: derived },
-    handle: async ({ tenant }, { params }) => {
-      await tenant.getSessionMeta(params.session_id);
-      const { forks, memories, facts, hasSummary } = await tenant.listDerived(params.session_id);
-      const named = memories.map(({ agent, name }) => ({ agent, name }));
-      return { forks, memories: named, facts, has_summary: hasSummary };
-    },
-  }),
+  tenantRoute("deleteSession", { cascade: flagQuery.optional() }),
+  tenantRoute("listDerived", {}, { prepare: existing }),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/fork",
@@ -246,7 +215,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "The tombstone of a deleted session.",
     scope: "read",
     query: z.strictObject({ session_id: key.optional(), origin_key: path.optional() }),
-    answer: { status: 200, description: "The tombstone.", schema: tombstone },
+    answer: { status: 200, description: "The tombstone.", schema: schemaOf(TOMBSTONE) },
     handle: async ({ tenant }, { query }) => {
       const { session_id, origin_key } = query;
       if ((session_id === undefined) === (origin_key === undefined)) {
@@ -274,4 +243,11 @@ export function readSession(access: Access, body: NewSessionBody): CreateSession
     createdBy: actorOrError(access, created_by, "created_by"),
     ...ownerField(access, owner),
   };
+}
+
+async function existing(
+  { tenant }: Caller,
+  { session_id: id }: { readonly session_id: string },
+): Promise<void> {
+  await tenant.getSessionMeta(id);
 }

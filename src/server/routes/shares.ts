@@ -6,9 +6,10 @@ import { toWire } from "../../api/shape.ts";
 import { SHARE } from "../../model/answers/store.ts";
 import { DEFAULT_SHARE_DAYS, MAX_SHARE_DAYS } from "../../model/limits.ts";
 import { requireAllowed } from "../../policy.ts";
+import { shareRoute } from "../plain-routes.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { share, shareList } from "../schemas/answers.ts";
-import { key, sessionParams, timeInput } from "../schemas/common.ts";
+import { sessionParams, timeInput } from "../schemas/common.ts";
+import { SHARES, schemaOf } from "../schemas/shape.ts";
 import { expiry, findToken } from "./tokens.ts";
 
 const text = z.string();
@@ -16,7 +17,7 @@ const text = z.string();
 const shares = {
   status: 200,
   description: "Only links that are still valid.",
-  schema: shareList,
+  schema: schemaOf(SHARES),
 } as const;
 
 export const SHARE_ROUTES: readonly Route[] = [
@@ -36,7 +37,9 @@ export const SHARE_ROUTES: readonly Route[] = [
     answer: {
       status: 201,
       description: "The link, shown once. It ends no later than the token that made it.",
-      schema: z.object({ token: text, path: text, url: text, share }).meta({ id: "CreatedShare" }),
+      schema: z
+        .object({ token: text, path: text, url: text, share: schemaOf(SHARE) })
+        .meta({ id: "CreatedShare" }),
     },
     handle: async ({ tenant, access, request }, { params, body }) => {
       requireAllowed("shares");
@@ -74,15 +77,5 @@ export const SHARE_ROUTES: readonly Route[] = [
       shares: (await tenant.shares.list()).map((each) => toWire(SHARE, each)),
     }),
   }),
-  defineRoute({
-    method: "delete",
-    path: "/v1/shares/{share_id}",
-    operation: "revokeShare",
-    tag: "shares",
-    summary: "Revoke a link.",
-    scope: "write",
-    params: z.strictObject({ share_id: key }),
-    answer: { status: 204, description: "No content." },
-    handle: async ({ tenant }, { params }) => tenant.shares.revoke(params.share_id),
-  }),
+  shareRoute("revoke"),
 ];

@@ -13,9 +13,9 @@ import type { BlockInput } from "../../model/block.ts";
 import { ENTRY } from "../../model/entry.ts";
 import { actorField } from "../actor.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
-import { entry } from "../schemas/answers.ts";
 import { count, entryParams, jsonObject, key, sessionParams } from "../schemas/common.ts";
 import { block, role, usageInput } from "../schemas/entry.ts";
+import { schemaOf } from "../schemas/shape.ts";
 
 const chunks = z
   .array(z.union([z.string(), block]))
@@ -94,7 +94,7 @@ export const STREAM_ROUTES: readonly Route[] = [
       parent: key.nullable().optional(),
       supersedes: key.optional(),
     }),
-    answer: { status: 200, description: "The message with its place.", schema: entry },
+    answer: { status: 200, description: "The message with its place.", schema: schemaOf(ENTRY) },
     handle: (caller, { params, body }) =>
       withMessage(caller, params, body, async (message) => {
         const { lease: _, chunks: __, usage, ...rest } = body;
@@ -124,7 +124,7 @@ export const STREAM_ROUTES: readonly Route[] = [
     answer: {
       status: 200,
       description: "The aborted message; its chunks are kept.",
-      schema: entry,
+      schema: schemaOf(ENTRY),
     },
     handle: async (caller, { params, body }) => {
       const { lease, reason } = body;

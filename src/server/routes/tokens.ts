@@ -6,34 +6,16 @@ import { fromWireFields } from "../../api/wire.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { ACCESS_SCOPES, actorFor, requireAnyActor, requireOperator } from "../../model/access.ts";
 import { ACCESS_TOKEN, type AccessToken } from "../../model/access-token.ts";
+import { tenantRoute } from "../plain-routes.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { token, tokenList } from "../schemas/answers.ts";
 import { key, limitQuery, timeInput } from "../schemas/common.ts";
-import { inputOf } from "../schemas/input.ts";
+import { schemaOf } from "../schemas/shape.ts";
 
 const text = z.string();
 const MAX_PAGE = 500;
 
 export const TOKEN_ROUTES: readonly Route[] = [
-  defineRoute({
-    method: "get",
-    path: "/v1/admin/tokens",
-    operation: "listTokens",
-    tag: "admin",
-    summary: "The access tokens of the tenant.",
-    scope: "admin",
-    query: z.strictObject(inputOf("listTokens", "query", { limit: limitQuery.optional() })),
-    answer: {
-      status: 200,
-      description: "The tokens without their secrets.",
-      schema: tokenList,
-    },
-    handle: async ({ tenant }, { query }) => ({
-      tokens: (await tenant.listTokens(fromWireFields(query))).map((each) =>
-        toWire(ACCESS_TOKEN, each),
-      ),
-    }),
-  }),
+  tenantRoute("listTokens", { limit: limitQuery.optional() }),
   defineRoute({
     method: "post",
     path: "/v1/admin/tokens",
@@ -52,7 +34,9 @@ export const TOKEN_ROUTES: readonly Route[] = [
     answer: {
       status: 201,
       description: "The token.",
-      schema: z.object({ token: text, record: token }).meta({ id: "CreatedToken" }),
+      schema: z
+        .object({ token: text, record: schemaOf(ACCESS_TOKEN) })
+        .meta({ id: "CreatedToken" }),
     },
     handle: async ({ tenant, access }, { body }) => {
       if (body.operator === true) requireOperator(access);
@@ -65,21 +49,15 @@ export const TOKEN_ROUTES: readonly Route[] = [
       return { token: made.token, record: toWire(ACCESS_TOKEN, made.record) };
     },
   }),
-  defineRoute({
-    method: "delete",
-    path: "/v1/admin/tokens/{token_id}",
-    operation: "revokeToken",
-    tag: "admin",
-    summary: "Revoke a token.",
-    scope: "admin",
-    params: z.strictObject({ token_id: key }),
-    answer: { status: 200, description: "The token as it is now.", schema: token },
-    handle: async ({ tenant, access }, { params }) => {
-      const found = await findToken(tenant, params.token_id);
-      if (found?.operator) requireOperator(access);
-      return toWire(ACCESS_TOKEN, await tenant.revokeToken(params.token_id));
+  tenantRoute(
+    "revokeToken",
+    {},
+    {
+      prepare: async ({ tenant, access }, { token_id: id }: { readonly token_id: string }) => {
+        if ((await findToken(tenant, id))?.operator) requireOperator(access);
+      },
     },
-  }),
+  ),
 ];
 
 /** At the latest when the creating token expires. */

@@ -12,6 +12,7 @@ import {
   MAX_NAME_BYTES,
   MAX_PAGE,
   MAX_PATH_BYTES,
+  MAX_SESSION_KEY_BYTES,
 } from "../../model/limits.ts";
 import type { MetadataFilter } from "../../model/session.ts";
 import {
@@ -23,6 +24,9 @@ import {
 
 /** A caller's id or name; the library checks its form. */
 export const key: z.ZodString = z.string().min(1).max(MAX_NAME_BYTES);
+
+/** A gateway's key of a conversation. */
+export const sessionKey: z.ZodString = z.string().min(1).max(MAX_SESSION_KEY_BYTES);
 
 export const path: z.ZodString = z.string().min(1).max(MAX_PATH_BYTES);
 

@@ -1,9 +1,12 @@
 /** Contexts, compactions, summaries, usage and recalled messages in answers. */
 
 import { z } from "zod";
-import { entry, fact, windowItem } from "./answers.ts";
+import { WINDOW_ITEM } from "../../model/answers/context.ts";
+import { ENTRY } from "../../model/entry.ts";
+import { FACT } from "../../model/note.ts";
 import { count, jsonValue } from "./common.ts";
 import { block } from "./entry.ts";
+import { schemaOf } from "./shape.ts";
 
 const text = z.string();
 const textOrNull = text.nullable();
@@ -34,11 +37,11 @@ export const recalled: z.ZodType = z
       z.union([
         z.object({
           type: z.literal("message"),
-          entry,
+          entry: schemaOf(ENTRY),
           score: z.number(),
-          window: z.array(windowItem),
+          window: z.array(schemaOf(WINDOW_ITEM)),
         }),
-        z.object({ type: z.literal("fact"), fact }),
+        z.object({ type: z.literal("fact"), fact: schemaOf(FACT) }),
       ]),
     ),
   })

@@ -148,10 +148,6 @@ export const ingestedFile: z.ZodType<WireOf<typeof INGESTED_FILE>> = z
   })
   .meta({ id: "IngestedFile" });
 
-export const ingestedFiles: z.ZodType = z
-  .object({ files: z.array(ingestedFile) })
-  .meta({ id: "IngestedFileList" });
-
 const originalFacts = {
   workstation: key,
   path,

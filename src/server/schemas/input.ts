@@ -19,7 +19,7 @@ import {
   timeInput,
 } from "./common.ts";
 
-type Schemas = Readonly<Record<string, z.ZodType>>;
+export type Schemas = Readonly<Record<string, z.ZodType>>;
 
 const QUERY: Schemas = {
   flag: flagQuery,

@@ -31,3 +31,9 @@ export function splitQuery<Options extends { query?: string | undefined; q?: str
   }
   return { query: query ?? q ?? "", options };
 }
+
+/** As `splitQuery`, for routes of tables. */
+export function oneQuery(_: unknown, fields: { query?: string; q?: string }): object {
+  const { query, options } = splitQuery(fields);
+  return { ...options, query };
+}
