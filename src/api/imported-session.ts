@@ -5,9 +5,8 @@
  * with its options, then one line per entry, and a last one with the leaf.
  */
 
-import type { Described } from "../engine/import/import-subject.ts";
 import type { ImportResult } from "../engine/import/import-session.ts";
-import type { ImportOptions } from "../engine/import/import-subject.ts";
+import type { Described, ImportOptions } from "../engine/import/import-subject.ts";
 import type { ImportedEntry, ImportedSession } from "../ingest/source.ts";
 import { USAGE } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";

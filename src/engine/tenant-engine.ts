@@ -41,8 +41,7 @@ import {
 } from "./forget.ts";
 import { type ImportResult, importSession } from "./import/import-session.ts";
 import type { ImportOptions } from "./import/import-subject.ts";
-import { findIngestedFiles, putIngestedFiles } from "./import/ingested-files.ts";
-import { Originals } from "./import/ingested-files.ts";
+import { findIngestedFiles, Originals, putIngestedFiles } from "./import/ingested-files.ts";
 import { type IndexTask, type MaintainOptions, maintainIndex } from "./maintain-index.ts";
 import {
   deleteMemory,

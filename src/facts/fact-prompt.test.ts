@@ -48,11 +48,15 @@ test("no text of the record or of a fact can close the markers, and the prompt s
 
 test("injected text is left out", () => {
   expect(withoutInjectedText(entry("1", "system", "Be brief."))).toBeUndefined();
-  expect(withoutInjectedText(entry("1", "user", "<known-facts>Ana | city</known-facts>"))).toBeUndefined();
-  expect(withoutInjectedText({ ...entry("1", "user", "hello"), metadata: { recalled: true } })).toBe(
-    undefined,
-  );
+  expect(
+    withoutInjectedText(entry("1", "user", "<known-facts>Ana | city</known-facts>")),
+  ).toBeUndefined();
+  expect(
+    withoutInjectedText({ ...entry("1", "user", "hello"), metadata: { recalled: true } }),
+  ).toBe(undefined);
   const mixed = entry("1", "user", "<recalled-context>old</recalled-context>I like tea.");
   expect(withoutInjectedText(mixed)?.blocks).toEqual([{ type: "text", text: " I like tea." }]);
-  expect(withoutInjectedText(entry("1", "assistant", { type: "thinking", text: "hm" }))).toBeUndefined();
+  expect(
+    withoutInjectedText(entry("1", "assistant", { type: "thinking", text: "hm" })),
+  ).toBeUndefined();
 });

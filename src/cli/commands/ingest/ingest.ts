@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
 import { toWireError } from "../../../api/error.ts";
 import { toWireOutcome, toWireSkipped, toWireTotals } from "../../../api/ingest.ts";
+import { deriveAgain } from "../../../archive/derive-again.ts";
 import { type IngestInput, type IngestReport, ingest } from "../../../archive/ingest.ts";
 import { createSetting } from "../../../archive/ingest-setting.ts";
 import { ingestStream } from "../../../archive/ingest-stream.ts";
-import { deriveAgain } from "../../../archive/derive-again.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { OVERSIZE } from "../../../ingest/files/oversize.ts";

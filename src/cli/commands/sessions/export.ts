@@ -1,8 +1,7 @@
 import { existsSync } from "node:fs";
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { resolve } from "node:path";
-import { readOriginal } from "../../../archive/originals.ts";
-import { isPart } from "../../../archive/originals.ts";
+import { isPart, readOriginal } from "../../../archive/originals.ts";
 import type { ExportFormat } from "../../../export/format.ts";
 import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
 import { BackscrollError } from "../../../model/errors.ts";
