@@ -15,7 +15,6 @@ export { openStore } from "../open.ts";
 export { type Migration, pendingMigrations, type SchemaState } from "../store/migration.ts";
 export {
   type AppendPlan,
-  type EntryRow,
   type NewChange,
   planAppend,
   type SessionState,
@@ -25,6 +24,7 @@ export { type CopiedEntries, copyEntries } from "../store/plan/plan-fork.ts";
 export { planPatchRoute, planPutRoute } from "../store/plan/plan-route.ts";
 export { abortedEntry, committedEntry, pendingChunks } from "../store/plan/plan-stream.ts";
 export type * from "../store/records.ts";
+export type { EntryRow } from "../store/rows/entry-row.ts";
 export { SESSION_COLUMNS, toSession } from "../store/rows/session-row.ts";
 export {
   changedValues,

@@ -10,6 +10,7 @@ import { excerpt } from "../find/excerpt.ts";
 import { Origins } from "../find/session-rows.tsx";
 import { age, counted, day, dollars, moment, short } from "../parts/words.ts";
 import { FindInSession } from "./find-in-session.tsx";
+import { firstSince } from "./message-pages.ts";
 import { SessionActions } from "./session-actions.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { SessionTree } from "./session-tree.tsx";
@@ -202,21 +203,4 @@ export function SessionHead(props: {
       </div>
     </header>
   );
-}
-
-/** The first message at or after a time, by binary search: a session is ordered by time. */
-export async function firstSince(
-  time: number,
-  total: number,
-  timeOf: (index: number) => Promise<number | undefined>,
-): Promise<number> {
-  let low = 0;
-  let high = total - 1;
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    const at = await timeOf(middle);
-    if (at !== undefined && at < time) low = middle + 1;
-    else high = middle;
-  }
-  return Math.max(0, low);
 }

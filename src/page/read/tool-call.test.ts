@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { firstSince } from "./session-head.tsx";
+import { firstSince } from "./message-pages.ts";
 import { callLine, editOf, parseInput, readable } from "./tool-call.ts";
 
 test("a call is told by the field that says most", () => {

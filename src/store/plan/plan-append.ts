@@ -11,7 +11,7 @@ import { kindRules, type Usage } from "../../model/entry.ts";
 import { digest, entryHex, fromHex, NONCE_BYTES } from "../../transcript/hash.ts";
 import { type Chain, Placer, type Point, type TreePlace } from "../../transcript/place.ts";
 import type { AppendRequest, NewEntry, PlacedEntry } from "../records.ts";
-import { hashedColumns } from "../rows/entry-row.ts";
+import { type EntryRow, hashedColumns } from "../rows/entry-row.ts";
 import { checkExpectedLeaf, checkNode, entryNotFound } from "../store-errors.ts";
 
 /** The part of a session that an append reads and updates. */
@@ -24,18 +24,6 @@ export interface SessionState {
   readonly rootHash: Uint8Array;
   readonly updatedAt: number;
   readonly lastInteractionAt: number;
-}
-
-export interface EntryRow {
-  readonly entry: NewEntry;
-  readonly place: TreePlace;
-  readonly status: "committed" | "aborted";
-  readonly nonce: Uint8Array;
-  /** The stored content in UTF-8. */
-  readonly content: Uint8Array;
-  readonly hash: Uint8Array;
-  /** The same in hex. */
-  readonly hex: string;
 }
 
 export interface NewChange {

@@ -2,9 +2,22 @@
 
 import type { EntryKind, EntryStatus, Role, Usage } from "../../model/entry.ts";
 import { type HashedColumns, toHex } from "../../transcript/hash.ts";
-import type { EntryRow } from "../plan/plan-append.ts";
+import type { TreePlace } from "../../transcript/place.ts";
 import type { EntryRecord, EntryUsage, NewEntry, PlacedEntry, Row } from "../records.ts";
 import { textOrNull } from "./text.ts";
+
+/** An entry as an append stores it. */
+export interface EntryRow {
+  readonly entry: NewEntry;
+  readonly place: TreePlace;
+  readonly status: "committed" | "aborted";
+  readonly nonce: Uint8Array;
+  /** The stored content in UTF-8. */
+  readonly content: Uint8Array;
+  readonly hash: Uint8Array;
+  /** The same in hex. */
+  readonly hex: string;
+}
 
 /** A column of `entries` that both databases have. */
 export interface EntryColumn {

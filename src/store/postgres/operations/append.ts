@@ -8,7 +8,6 @@ import type { Point } from "../../../transcript/place.ts";
 import { checkGuard } from "../../plan/append-guard.ts";
 import {
   type AppendPlan,
-  type EntryRow,
   namedEntries,
   placedEntry,
   planAppend,
@@ -17,7 +16,7 @@ import {
 import { endBefore, planReplacement } from "../../plan/plan-suffix.ts";
 import { planDelta } from "../../plan/tenant-delta.ts";
 import type { AppendRequest, AppendResult } from "../../records.ts";
-import { ENTRY_COLUMNS, toPlacedEntry } from "../../rows/entry-row.ts";
+import { ENTRY_COLUMNS, type EntryRow, toPlacedEntry } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { checkCompaction, entryNotFound } from "../../store-errors.ts";
 import { bigints, byteas, texts } from "../binary-array.ts";

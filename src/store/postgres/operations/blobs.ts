@@ -13,8 +13,8 @@ import {
   readSoundPayload,
   type StoredPayload,
 } from "../../payload-codec.ts";
-import type { EntryRow } from "../../plan/plan-append.ts";
 import type { NewEntry, Row } from "../../records.ts";
+import type { EntryRow } from "../../rows/entry-row.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";

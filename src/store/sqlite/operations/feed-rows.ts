@@ -5,7 +5,8 @@
  */
 
 import { BackscrollError } from "../../../model/errors.ts";
-import type { EntryRow, NewChange } from "../../plan/plan-append.ts";
+import type { NewChange } from "../../plan/plan-append.ts";
+import type { EntryRow } from "../../rows/entry-row.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 

@@ -1,9 +1,8 @@
 /** Inserts the rows of planned entries. */
 
 import { NONCE_BYTES } from "../../../transcript/hash.ts";
-import type { EntryRow } from "../../plan/plan-append.ts";
 import type { AppendRequest } from "../../records.ts";
-import { ENTRY_COLUMNS } from "../../rows/entry-row.ts";
+import { ENTRY_COLUMNS, type EntryRow } from "../../rows/entry-row.ts";
 import { insertRows, runInTens } from "../insert-rows.ts";
 import { parentAfter, type WrittenRow } from "../packs/parent-column.ts";
 import {

@@ -3,7 +3,7 @@
  * the parent's id is looked up by rowid, which never changes.
  */
 
-import type { EntryRow } from "../../plan/plan-append.ts";
+import type { EntryRow } from "../../rows/entry-row.ts";
 import type { FeedRow } from "../operations/feed-rows.ts";
 
 /** The parent's id of an entry (e), in SQL. */
