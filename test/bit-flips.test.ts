@@ -21,7 +21,7 @@ import { removeFolder } from "./support/folder.ts";
 import { isStress } from "./support/repeats.ts";
 
 /** Flipped bits in `npm test`, spread over the file; `npm run stress` flips every 3,989th. */
-const FLIPS = 40;
+const FLIPS = 25;
 const STRESS_STEP = 3_989;
 
 /** Error codes of a damaged file. */
