@@ -5,8 +5,7 @@
  */
 
 import { BackscrollError } from "../model/errors.ts";
-import type { Context } from "./context.ts";
-import type { OptionSpecs } from "./option-spec.ts";
+import type { Context, OptionSpecs } from "./context.ts";
 
 export interface ArgumentSpec {
   /** In capitals, as in the usage line. */

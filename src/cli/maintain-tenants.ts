@@ -5,7 +5,7 @@ import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { IndexTask } from "../engine/maintain-index.ts";
 import { INDEX_SUMMARY } from "../model/answers/store.ts";
 import { formatCount } from "./print.ts";
-import { Progress } from "./progress.ts";
+import { Progress } from "./terminal.ts";
 
 const TICK_MS = 250;
 

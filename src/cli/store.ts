@@ -13,10 +13,13 @@ import type { StoreOptions } from "../store/store.ts";
 import { MEMORY } from "../store/store-options.ts";
 import { type Context, isServer } from "./context.ts";
 import { commandLine } from "./program.ts";
-import { ownEmbedder } from "./settings/embedder.ts";
-import { tokenForAddress } from "./settings/local-token.ts";
-import { explainMissingModel, modelsOfEnvironment } from "./settings/model.ts";
-import { ownPrices } from "./settings/prices.ts";
+import {
+  explainMissingModel,
+  modelsOfEnvironment,
+  ownEmbedder,
+  ownPrices,
+} from "./settings/models.ts";
+import { tokenForAddress } from "./settings/own-servers.ts";
 
 export type Access =
   /** Never writes, creates or migrates anything. */

@@ -5,7 +5,7 @@ import { chmodSync, lstatSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { ownToken } from "../../src/cli/settings/local-token.ts";
+import { ownToken } from "../../src/cli/settings/own-servers.ts";
 import { open } from "../../src/index.ts";
 import type { LocalUser } from "../../src/server/local-user.ts";
 import { openServer, type RunningServer } from "../../src/server/serve.ts";

@@ -7,8 +7,8 @@ import type { GatewayConfig } from "../../gateway/config/gateway-config.ts";
 import { type MaintenanceReport, maintainSessions } from "../../gateway/maintenance/maintain.ts";
 import { type SessionStatus, sessionStatus } from "../../gateway/status/session-status.ts";
 import { type Context, isServer } from "../context.ts";
+import { ownConfig } from "../settings/own-config.ts";
 import { withOwnTenant, withServer } from "../store.ts";
-import { ownConfig } from "./own-config.ts";
 
 export function readSessionStatus(context: Context, id: string): Promise<SessionStatus> {
   if (isServer(context.address)) return withServer(context, (tenant) => tenant.sessionStatus(id));

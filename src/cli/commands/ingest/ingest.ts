@@ -1,3 +1,5 @@
+/** Flushes the index after an ingest, so that searches do not read the same tail each time. */
+
 import { resolve } from "node:path";
 import { toWireError } from "../../../api/error.ts";
 import { toWireOutcome, toWireSkipped, toWireTotals } from "../../../api/ingest.ts";
@@ -13,22 +15,21 @@ import { SOURCES } from "../../../ingest/sources.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
-import type { Context } from "../../context.ts";
+import { type Context, isServer } from "../../context.ts";
 import { EXIT, exitCodeOf } from "../../exit.ts";
-import { flushAfterIngest } from "../../ingest/flush-index.ts";
-import { IngestProgress } from "../../ingest/ingest-progress.ts";
+import { counted } from "../../print.ts";
 import {
   fileLines,
+  IngestProgress,
   ProblemLines,
   placeLines,
   placesOf,
   type Suggestions,
   summaryLines,
-} from "../../ingest/print-ingest.ts";
-import { counted } from "../../print.ts";
+} from "../../print-ingest.ts";
 import { commandLine, quote } from "../../program.ts";
-import { Progress } from "../../progress.ts";
 import { withStore } from "../../store.ts";
+import { Progress } from "../../terminal.ts";
 import { given, toChoice } from "../../values.ts";
 
 const NAMES = SOURCES.map(({ name }) => name);
@@ -352,4 +353,34 @@ function ingestAgain(context: Context, force: boolean): Promise<number> {
     },
     "bulk",
   );
+}
+
+/** A shorter tail is searched in a few milliseconds. */
+const WORTH_A_SEGMENT = 64;
+
+/**
+ * More segments than one load leaves: many small runs wrote them, so they are merged. Segments of
+ * a load are not merged here, which may take longer than the load.
+ */
+const TOO_MANY_SEGMENTS = 96;
+
+export async function flushIndex(
+  tenant: Pick<TenantApi, "indexStatus" | "maintainIndex">,
+): Promise<void> {
+  const { lag } = await tenant.indexStatus();
+  if (lag < WORTH_A_SEGMENT) return;
+  const { segments } = await tenant.maintainIndex("flush");
+  if (segments > TOO_MANY_SEGMENTS) await tenant.maintainIndex("maintain");
+}
+
+/** The same at the end of a command. All is stored by then: a failure only makes searches slower. */
+async function flushAfterIngest(context: Context, tenant: TenantApi): Promise<void> {
+  // A server keeps its index itself.
+  if (isServer(context.address)) return;
+  try {
+    await flushIndex(tenant);
+  } catch (error) {
+    if (!BackscrollError.is(error)) throw error;
+    context.terminal.note(`All is stored, but not yet in the index: ${error.message}`);
+  }
 }

@@ -5,9 +5,8 @@ import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
-import { IngestProgress } from "../../ingest/ingest-progress.ts";
-import { summaryLines } from "../../ingest/print-ingest.ts";
 import { counted } from "../../print.ts";
+import { IngestProgress, summaryLines } from "../../print-ingest.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 

@@ -6,7 +6,7 @@ import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatAmount, formatCount, formatDollars, pad } from "../../print.ts";
 import { printNoSessions } from "../../print-session.ts";
-import { readPricesFile } from "../../settings/prices.ts";
+import { readPricesFile } from "../../settings/models.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
 import { given, toCount, toPeriod } from "../../values.ts";

@@ -5,9 +5,8 @@ import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { storeOptions } from "../../setup/own-command.ts";
-import { readText } from "../../stdin.ts";
 import { withStore } from "../../store.ts";
-import { toChoice } from "../../values.ts";
+import { readText, toChoice } from "../../values.ts";
 
 /**
  * The time limit of storing while the client waits: about a second with the start of the process.

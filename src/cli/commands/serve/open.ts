@@ -9,10 +9,10 @@ import { type Command, defineCommand, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { readVersion } from "../../program.ts";
-import { tokenForAddress } from "../../settings/local-token.ts";
+import { tokenForAddress } from "../../settings/own-servers.ts";
 import { withOwnStore, withServer } from "../../store.ts";
-import { copyInProcess } from "../../transfer/backup-process.ts";
 import { toCount } from "../../values.ts";
+import { copyInProcess } from "./backup-process.ts";
 import { localOptions, serveUntilStopped } from "./serve.ts";
 
 export const openPage: Command = defineCommand({

@@ -15,14 +15,13 @@ import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { ownConfig } from "../../gateway/own-config.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine, readVersion } from "../../program.ts";
-import { localTokenFile, ownToken } from "../../settings/local-token.ts";
+import { ownConfig } from "../../settings/own-config.ts";
+import { announceServer, localTokenFile, ownToken } from "../../settings/own-servers.ts";
 import { type FleetOptions, withOwnStore } from "../../store.ts";
-import { copyInProcess } from "../../transfer/backup-process.ts";
-import { announceServer } from "../../trust/running-servers.ts";
 import { given, toChoice, toCount } from "../../values.ts";
+import { copyInProcess } from "./backup-process.ts";
 
 /**
  * Returns the memory of followers that have left.

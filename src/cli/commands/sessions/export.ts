@@ -14,9 +14,9 @@ import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
-import { Progress } from "../../progress.ts";
 import { refuseServer, withOwnTenant, withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
+import { Progress } from "../../terminal.ts";
 import { given } from "../../values.ts";
 
 export const exportSessions: Command = defineCommand({

@@ -11,12 +11,12 @@ import { describeLoss, type StoreLoss } from "../../../model/store-loss.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { readRules, ruleLines } from "../../ingest/read-rules.ts";
 import { maintainTenants } from "../../maintain-tenants.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine } from "../../program.ts";
-import { Progress } from "../../progress.ts";
+import { readRules, ruleLines } from "../../read-rules.ts";
 import { refuseServer, withOwnEngine, withStore } from "../../store.ts";
+import { Progress } from "../../terminal.ts";
 import { formatIndex } from "./status.ts";
 
 export const doctor: Command = defineCommand({

@@ -5,7 +5,7 @@ import { toWire, type WireOf } from "../../../api/shape.ts";
 import { fromWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
 import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
-import type { SessionStatus } from "../../../gateway/status/session-status.ts";
+import { type SessionStatus, sessionStatus } from "../../../gateway/status/session-status.ts";
 import { type INDEX_SUMMARY, TENANT_STATUS } from "../../../model/answers/store.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { describeLoss } from "../../../model/store-loss.ts";
@@ -13,10 +13,10 @@ import type { VectorStatus } from "../../../store/index/index-status.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { readSessionStatus } from "../../gateway/with-gateway.ts";
 import { counted, formatBytes, formatCount, formatTime } from "../../print.ts";
 import { commandLine, quote } from "../../program.ts";
-import { withStore } from "../../store.ts";
+import { ownConfig } from "../../settings/own-config.ts";
+import { withOwnTenant, withServer, withStore } from "../../store.ts";
 
 export const status: Command = defineCommand({
   name: "status",
@@ -161,6 +161,12 @@ function userName(): string {
   } catch {
     return "me";
   }
+}
+
+/** With this user's settings of a local store, with the server's own of a server. */
+function readSessionStatus(context: Context, id: string): Promise<SessionStatus> {
+  if (isServer(context.address)) return withServer(context, (tenant) => tenant.sessionStatus(id));
+  return withOwnTenant(context, "read", (tenant) => sessionStatus(tenant, id, ownConfig().config));
 }
 
 /** Prints a session's status for people and programs. */

@@ -1,0 +1,224 @@
+import { toWireSession } from "../../../api/session.ts";
+import { toWire } from "../../../api/shape.ts";
+import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { RoutePatch } from "../../../engine/routes/route-fields.ts";
+import { BackscrollError } from "../../../model/errors.ts";
+import { MAX_PAGE } from "../../../model/limits.ts";
+import { ROUTE_SESSION, SESSION_ROUTE, type SessionRoute } from "../../../model/route.ts";
+import type { Session } from "../../../model/session.ts";
+import { type Command, defineCommand, usageError } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { formatCount, formatTable, formatTime } from "../../print.ts";
+import { commandLine, quote } from "../../program.ts";
+import { withStore } from "../../store.ts";
+import { oneLine } from "../../text.ts";
+import { given, toCount, toJsonObject } from "../../values.ts";
+
+export const sessions: Command = defineCommand({
+  name: "sessions",
+  summary: "List conversations by key, each with its current session.",
+  details:
+    "Of a page, the one with the newest interaction stands first. Sessions that no key leads to are in backscroll list.",
+  options: {
+    limit: { type: "string", value: "N", help: "Keys on a page: at most 500, 50 if left out." },
+    cursor: { type: "string", value: "KEY", help: "Go on after this key." },
+  },
+  examples: ["sessions"],
+  run: (context, _args, options) =>
+    withStore(context, "read", async (tenant) => {
+      const limit = toCount(options.limit, "--limit") ?? 50;
+      const routes = await tenant.routes.list({ limit, ...given({ after: options.cursor }) });
+      const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
+      const rows = await Promise.all(routes.map((route) => joined(tenant, route)));
+      rows.sort((a, b) => interaction(b) - interaction(a));
+      const { terminal } = context;
+      if (context.json) {
+        await terminal.printJson({
+          sessions: rows.map(({ route, session }) => ({
+            ...toWire(SESSION_ROUTE, route),
+            session: session === null ? null : toWireSession(session),
+          })),
+          next_cursor: next,
+        });
+        return EXIT.ok;
+      }
+      if (rows.length === 0) {
+        await terminal.print("There are no session keys yet.");
+        return EXIT.ok;
+      }
+      const header = ["KEY", "SESSION", "LAST INPUT", "MESSAGES", "NAME"];
+      const lines = formatTable(header, rows.map(toRow), terminal.columns);
+      for (const line of lines) await terminal.print(line);
+      if (next !== null) {
+        terminal.note(`More: ${commandLine(context, `sessions --cursor ${quote(next)}`)}`);
+      }
+      return EXIT.ok;
+    }),
+});
+
+interface Joined {
+  readonly route: SessionRoute;
+  /** Null if it was deleted: the next message starts another. */
+  readonly session: Session | null;
+}
+
+async function joined(tenant: TenantApi, route: SessionRoute): Promise<Joined> {
+  try {
+    return { route, session: await tenant.getSessionMeta(route.sessionId) };
+  } catch (error) {
+    if (BackscrollError.is(error, "session_not_found")) return { route, session: null };
+    throw error;
+  }
+}
+
+function interaction({ session }: Joined): number {
+  return session?.lastInteractionAt ?? 0;
+}
+
+function toRow({ route, session }: Joined): string[] {
+  return [
+    route.key,
+    session === null ? `${route.sessionId} (deleted)` : route.sessionId,
+    session === null ? "–" : formatTime(session.lastInteractionAt),
+    session === null ? "–" : formatCount(session.messageCount),
+    route.fields.displayName ?? route.fields.subject ?? "",
+  ];
+}
+
+export const routesList: Command = defineCommand({
+  name: "routes list",
+  summary: "List session keys and their current sessions.",
+  options: {
+    limit: {
+      type: "string",
+      value: "N",
+      help: "Keys on a page: at most 500, which is the default.",
+    },
+    cursor: { type: "string", value: "KEY", help: "Go on after this key." },
+  },
+  examples: ["routes list"],
+  run: (context, _args, options) =>
+    withStore(context, "read", async (tenant) => {
+      const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
+      const routes = await tenant.routes.list({ limit, ...given({ after: options.cursor }) });
+      const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
+      const { terminal } = context;
+      if (context.json) {
+        await terminal.printJson({
+          routes: toWire([SESSION_ROUTE], routes),
+          next_cursor: next,
+        });
+        return EXIT.ok;
+      }
+      if (routes.length === 0) {
+        await terminal.print("No routes.");
+        return EXIT.ok;
+      }
+      const rows = routes.map(({ key, sessionId, version, updatedAt }) => [
+        key,
+        sessionId,
+        String(version),
+        formatTime(updatedAt),
+      ]);
+      const header = ["KEY", "SESSION", "VERSION", "CHANGED"];
+      for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
+      if (next !== null) {
+        terminal.note(`More: ${commandLine(context, `routes list --cursor ${quote(next)}`)}`);
+      }
+      return EXIT.ok;
+    }),
+});
+
+export const routesShow: Command = defineCommand({
+  name: "routes show",
+  summary: "Show the current and earlier sessions of a key, and its fields.",
+  arguments: [{ name: "KEY", help: "The session key, as routes list shows it." }],
+  examples: ["routes show agent:main:telegram:direct:4711"],
+  run: (context, args) =>
+    withStore(context, "read", async (tenant) => {
+      const route = await tenant.routes.get(args.KEY);
+      const history = await tenant.routes.history(args.KEY);
+      const { terminal } = context;
+      if (context.json) {
+        const sessions = toWire([ROUTE_SESSION], history);
+        await terminal.printJson({ ...toWire(SESSION_ROUTE, route), sessions });
+        return EXIT.ok;
+      }
+      await terminal.print(`${terminal.bold(route.key)}  version ${route.version}`);
+      for (const [name, value] of Object.entries(route.fields)) {
+        const text = typeof value === "string" ? value : JSON.stringify(value);
+        await terminal.print(`  ${terminal.dim(name)}  ${oneLine(text)}`);
+      }
+      const rows = history.map(({ sessionId, since, reason }) => [
+        sessionId,
+        formatTime(since),
+        reason,
+      ]);
+      const header = ["SESSION", "SINCE", "WHY"];
+      for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
+      return EXIT.ok;
+    }),
+});
+
+export const routesSet: Command = defineCommand({
+  name: "routes set",
+  summary: "Point a session key at a session, or change its fields.",
+  details: "The key's previous session stays. Fields are merged; null removes one.",
+  arguments: [
+    { name: "KEY", help: "The session key." },
+    { name: "SESSION", optional: true, help: "The new session of the key." },
+  ],
+  options: {
+    fields: {
+      type: "string",
+      value: "JSON",
+      help: 'Fields of the route, as in {"sendPolicy":"deny"}.',
+    },
+    "expect-version": {
+      type: "string",
+      value: "N",
+      help: "Only if the route is at this version; 0: if there is none.",
+    },
+  },
+  examples: [
+    "routes set agent:main:telegram:direct:4711 5f0c2a91",
+    'routes set agent:main:telegram:direct:4711 --fields \'{"sendPolicy":"deny"}\'',
+  ],
+  run: (context, args, options) => {
+    const { KEY: key, SESSION: named } = args;
+    const fields = toJsonObject(options.fields, "--fields") as RoutePatch | undefined;
+    const expectedVersion = toCount(options["expect-version"], "--expect-version");
+    if (named === undefined && fields === undefined) {
+      throw usageError("say what to set: a SESSION, --fields, or both", "SESSION");
+    }
+    return withStore(context, "write", async (tenant) => {
+      const sessionId = named === undefined ? undefined : (await tenant.getSessionMeta(named)).id;
+      const old = sessionId === undefined ? undefined : await tenant.routes.find(key);
+      // Compare-and-swap on the version just read, so that no concurrent change is lost.
+      const seenNow = sessionId === undefined ? undefined : (old?.version ?? 0);
+      const expected = given({ expectedVersion: expectedVersion ?? seenNow });
+      const led =
+        sessionId === undefined
+          ? undefined
+          : await tenant.routes.put(key, { sessionId, fields: old?.fields ?? {}, ...expected });
+      const seen = led === undefined ? expected : { expectedVersion: led.version };
+      const route = fields === undefined ? led : await tenant.routes.patch(key, fields, seen);
+      if (context.json && route !== undefined) {
+        await context.terminal.printJson(toWire(SESSION_ROUTE, route));
+      }
+      return EXIT.ok;
+    });
+  },
+});
+
+export const routesDelete: Command = defineCommand({
+  name: "routes delete",
+  summary: "Delete a session key and its history. Its sessions stay.",
+  arguments: [{ name: "KEY", help: "The session key, as routes list shows it." }],
+  examples: ["routes delete agent:main:telegram:direct:4711"],
+  run: (context, args) =>
+    withStore(context, "write", async (tenant) => {
+      await tenant.routes.delete(args.KEY);
+      return EXIT.ok;
+    }),
+});
