@@ -1,4 +1,7 @@
-/** The plain calls of a store, of its tenants, of their sessions and of other parts: see `operation.ts`. */
+/**
+ * The plain calls of a store, of its tenants, of their sessions and of other parts: see
+ * `operation.ts`.
+ */
 
 import { ACCESS_TOKEN } from "../model/access-token.ts";
 import {
@@ -465,3 +468,6 @@ export const ENGINE_CALLS = {
     repeatable: true,
   },
 } as const;
+
+/** The path of a shared session; the token follows. */
+export const SHARE_PATH = "/share/";

@@ -1,8 +1,7 @@
 /** Prints hits for people: the session, the matching lines, and their neighbours. */
 
-import { readableJson } from "../api/text/readable-json.ts";
-import { type ShownNeighbours, shownItems } from "../api/text/shown-items.ts";
-import { toolCallLine } from "../api/text/tool-call-line.ts";
+import { readableJson, toolCallLine } from "../api/text/tool-call.ts";
+import { type ShownNeighbours, shownItems } from "../api/text/window.ts";
 import type { SearchResult } from "../engine/search.ts";
 import { excerptRange, isRun } from "../model/excerpt.ts";
 import { formatTime } from "./print.ts";

@@ -3,7 +3,7 @@
  * lines.
  */
 
-import { telling } from "../api/text/tool-call-line.ts";
+import { telling } from "../api/text/tool-call.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { type Block, inputTextOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";

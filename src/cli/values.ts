@@ -1,6 +1,6 @@
 /** Reads the values of arguments and options. */
 
-import { parseTime } from "../api/text/time-input.ts";
+import { parseTime } from "../api/text/times.ts";
 import { normalizeRemote } from "../ingest/repository-name.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";

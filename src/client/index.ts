@@ -12,6 +12,6 @@ export { type ConnectOptions, connect } from "./connect.ts";
 export type { ExportOptions } from "./export-session.ts";
 export { type RemoteAccess, RemoteEngine } from "./remote-engine.ts";
 export { RemoteMessage } from "./remote-message.ts";
-export { RemoteRoutes } from "./remote-routes.ts";
+export { RemoteRoutes } from "./remote-parts.ts";
 export { RemoteSession } from "./remote-session.ts";
 export { RemoteTenant } from "./remote-tenant.ts";

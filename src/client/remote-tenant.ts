@@ -2,12 +2,7 @@
 
 import { fromWireSessionStatus } from "../api/gateway.ts";
 import { ENGINE_CALLS, FUNCTION_CALLS, TENANT_CALLS } from "../api/operations.ts";
-import {
-  fromWireSession,
-  fromWireSessionPage,
-  type WireSession,
-  type WireSessionPage,
-} from "../api/session.ts";
+import { fromWireSession, fromWireSessionPage, type WireSession, type WireSessionPage } from "../api/session.ts";
 import { fromWire } from "../api/shape.ts";
 import { fromWireStats, type WireStats } from "../api/stats.ts";
 import { toWireFields } from "../api/wire.ts";
@@ -33,12 +28,10 @@ import { ACCESS_TOKEN } from "../model/access-token.ts";
 import { SEARCH_RESULT } from "../model/answers/context.ts";
 import { TOMBSTONE } from "../model/answers/store.ts";
 import type { Change } from "../model/change.ts";
-import type { Entry } from "../model/entry.ts";
-import { ENTRY } from "../model/entry.ts";
+import { ENTRY, type Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { type JsonObject, stringifyJson } from "../model/json.ts";
-import type { Memory } from "../model/note.ts";
-import { MEMORY } from "../model/note.ts";
+import { MEMORY, type Memory } from "../model/note.ts";
 import type { Review } from "../model/review.ts";
 import type { Session } from "../model/session.ts";
 import type { ValueOf } from "../model/shape.ts";
@@ -53,15 +46,11 @@ import { compact } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
 import { follow, listChanges } from "./follow.ts";
 import { importSession } from "./import-session.ts";
-import { toWireNew } from "./new-session.ts";
 import { type CallsOf, callsOf } from "./plain-calls.ts";
-import { putIngestedFiles, RemoteOriginals } from "./remote-files.ts";
+import { putIngestedFiles, RemoteOriginals, RemoteRoutes, RemoteShares } from "./remote-parts.ts";
 import { RemoteRecords } from "./remote-records.ts";
-import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
-import { RemoteShares } from "./remote-shares.ts";
-import { at, keyHeader, known, sent, toBody, toQuery } from "./request.ts";
-import { unlessMissing } from "./unless-missing.ts";
+import { at, keyHeader, known, sent, toBody, toQuery, toWireNew } from "./request.ts";
 
 /** Functions of the library, in one request. */
 interface ServedFunctions {
@@ -267,5 +256,15 @@ export class RemoteTenant extends PlainTenant implements TenantApi {
       const call = { method: "GET", path: "/v1/tombstones", query } as const;
       return fromWire(TOMBSTONE, await this.connection.call(call));
     });
+  }
+}
+
+/** Maps not-found errors to undefined, as the library's `find…` do. */
+async function unlessMissing<Found>(find: () => Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await find();
+  } catch (error) {
+    if (BackscrollError.is(error, "session_not_found")) return undefined;
+    throw error;
   }
 }

@@ -4,7 +4,7 @@
  * Composed of searches: by meaning with an embedder, else by words.
  */
 
-import { saidBlocks } from "../api/text/said-blocks.ts";
+import { saidBlocks } from "../api/text/session-heading.ts";
 import { checkHits } from "../engine/check.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { SearchInput } from "../engine/search.ts";

@@ -4,8 +4,8 @@
  */
 
 import { Hono } from "hono";
-import type { JsonBounds } from "../api/body/json-meter.ts";
-import { SHARE_PATH } from "../api/page/share.ts";
+import { SHARE_PATH } from "../api/operations.ts";
+import type { JsonBounds } from "../api/read-json.ts";
 import type { OpenedShare } from "../engine/access/shares.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
@@ -18,26 +18,25 @@ import { type AdmissionOptions, admit, checkSite, checkSource, withoutToken } fr
 import { type BodyAllowance, isLargeBody, readJson } from "./body.ts";
 import { check } from "./check.ts";
 import { corsHeaders, preflight } from "./cors.ts";
-import { Subscribers } from "./live/subscribers.ts";
 import { whenEnded } from "./live/when-ended.ts";
 import { whileAdmitted } from "./live/while-admitted.ts";
+import { Subscribers } from "./live.ts";
 import { Budget, type BudgetOptions, type Ticket } from "./load/budget.ts";
 import { NewestSearch } from "./load/newest-search.ts";
 import { WorkShare } from "./load/work-share.ts";
 import type { LogRequest } from "./log.ts";
 import { staysOnMachine } from "./loopback.ts";
-import { Metrics } from "./metrics.ts";
+import { Metrics, serverGauges } from "./metrics.ts";
 import { pack } from "./pack.ts";
-import { Page } from "./page/page.ts";
+import { Page } from "./page.ts";
 import { routeNotFound, toProblemResponse } from "./problem.ts";
 import type { RateLimiter } from "./rate-limit.ts";
-import { Reference } from "./reference/reference.ts";
+import { Reference } from "./reference.ts";
 import { pathParams, preconditions, queryParams } from "./request-parts.ts";
 import type { Caller, CopyStore, Route, RouteInput } from "./route.ts";
 import { copyHere } from "./routes/backup.ts";
 import { ROUTES } from "./routes/index.ts";
-import { serverGauges } from "./server-gauges.ts";
-import { deadSharePage, sharedPage } from "./share/shared-page.ts";
+import { deadSharePage, sharedPage } from "./routes/shares.ts";
 
 export interface AppOptions {
   readonly engine: Engine;

@@ -14,16 +14,15 @@ import { checkFields, checkMethods, checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { hostName } from "./admission.ts";
 import { type AppOptions, createApp } from "./app.ts";
-import { removeLeftOverCopies } from "./copies/left-over-copies.ts";
 import { listen } from "./listen.ts";
-import { type FollowerLimits, Subscribers } from "./live/subscribers.ts";
+import { type FollowerLimits, Subscribers } from "./live.ts";
 import type { BudgetOptions } from "./load/budget.ts";
-import { LocalAccess, type LocalOptions } from "./local-access.ts";
-import { tellsUsers } from "./local-user.ts";
+import { LocalAccess, type LocalOptions, tellsUsers } from "./local-access.ts";
 import type { LogRequest } from "./log.ts";
 import { LOOPBACK_NAMES } from "./loopback.ts";
 import { type RateLimit, RateLimiter } from "./rate-limit.ts";
 import type { CopyStore } from "./route.ts";
+import { removeLeftOverCopies } from "./store-copy.ts";
 
 export interface ServerOptions {
   readonly version: string;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { ownToken } from "../../src/cli/settings/own-servers.ts";
 import { open } from "../../src/index.ts";
-import type { LocalUser } from "../../src/server/local-user.ts";
+import type { LocalUser } from "../../src/server/local-access.ts";
 import { openServer, type RunningServer } from "../../src/server/serve.ts";
 import { environmentOf, ROOT } from "../support/cli.ts";
 import { createFolder } from "../support/folder.ts";

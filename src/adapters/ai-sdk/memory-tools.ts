@@ -6,9 +6,9 @@
  */
 
 import { maskMemory } from "../../api/mask.ts";
-import { ABOUT_RECALLED, MEMORY_WORDS, QUERY_HELP } from "../../api/memory-words.ts";
+import { ABOUT_RECALLED, MEMORY_WORDS, QUERY_HELP } from "../../api/text/session-heading.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
-import { parseTime } from "../../api/text/time-input.ts";
+import { parseTime } from "../../api/text/times.ts";
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { SearchInput } from "../../engine/search.ts";
 import { SEARCH_RESULT } from "../../model/answers/context.ts";

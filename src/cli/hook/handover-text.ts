@@ -8,7 +8,7 @@
 
 import { open } from "node:fs/promises";
 import { maskText } from "../../api/mask.ts";
-import { saidBlocks } from "../../api/text/said-blocks.ts";
+import { saidBlocks } from "../../api/text/session-heading.ts";
 import type { DigestedEntry } from "../../compaction/digest/digest.ts";
 import {
   addToHandover,

@@ -5,7 +5,7 @@
 
 import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
-import { hidePasswords } from "../../api/address.ts";
+import { hidePasswords } from "../../api/error.ts";
 import { maskText } from "../../api/mask.ts";
 import { joinPath } from "../../ingest/machine-paths.ts";
 import type { Environment } from "../../ingest/source.ts";

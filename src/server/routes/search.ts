@@ -16,11 +16,17 @@ import {
 import { sessionRoute } from "../plain-routes.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { count, countQuery, key, sessionParams } from "../schemas/common.ts";
-import { compacting, summarizing } from "../schemas/compaction.ts";
-import { context, recalled } from "../schemas/context.ts";
 import { inputOf } from "../schemas/input.ts";
-import { prune, ranking } from "../schemas/options.ts";
-import { asked, splitQuery } from "../schemas/search.ts";
+import {
+  asked,
+  compacting,
+  context,
+  prune,
+  ranking,
+  recalled,
+  splitQuery,
+  summarizing,
+} from "../schemas/search.ts";
 import { schemaOf } from "../schemas/shape.ts";
 
 function deadline<Input>(ms: z.ZodType<number, Input>): z.ZodType<number | undefined> {

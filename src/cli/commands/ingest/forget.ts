@@ -1,7 +1,6 @@
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import type { OwnerDeletion } from "../../../engine/owned/forget-owner.ts";
-import { conversationIds, MCP_CLIENTS } from "../../../mcp/clients.ts";
-import { keepNothing } from "../../../mcp/own-session.ts";
+import { conversationIds, keepNothing, MCP_CLIENTS } from "../../../mcp/own-session.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { Session } from "../../../model/session.ts";
 import { unlessDeleted } from "../../../recap/found-session.ts";

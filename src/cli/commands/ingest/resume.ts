@@ -20,7 +20,7 @@ import {
   writeNative,
   writeNew,
 } from "../../../transfer/resume/write-native.ts";
-import { shellWord } from "../../../transfer/shell-word.ts";
+import { shellWord } from "../../../transfer/resume-command.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";

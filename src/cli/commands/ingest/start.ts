@@ -1,4 +1,4 @@
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import { toWireTotals } from "../../../api/ingest.ts";
 import { ingest } from "../../../archive/ingest.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";

@@ -1,8 +1,8 @@
 /** Explains an empty result: each line has a cause and a remedy. */
 
 import { toWire } from "../../../api/shape.ts";
-import type { ShownNeighbours } from "../../../api/text/shown-items.ts";
-import { widerWindow } from "../../../api/text/wider-window.ts";
+import type { ShownNeighbours } from "../../../api/text/window.ts";
+import { widerWindow } from "../../../api/text/window.ts";
 import { survey } from "../../../archive/ingest.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";

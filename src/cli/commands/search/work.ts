@@ -9,8 +9,7 @@ import { MAX_HITS } from "../../../model/limits.ts";
 import type { FilterFields, FiltersOf } from "../../../model/session-filters.ts";
 import { DEFAULT_RECAP_SESSIONS, recapSessions } from "../../../recap/recap.ts";
 import { DEFAULT_RELATED, type Related, relatedSessions } from "../../../recap/related.ts";
-import { showRecap } from "../../../recap/show-recap.ts";
-import { showTraced, traceNotes } from "../../../recap/show-trace.ts";
+import { showRecap, showTraced, traceNotes } from "../../../recap/show-work.ts";
 import {
   DEFAULT_TRACED_SESSIONS,
   type Trace,

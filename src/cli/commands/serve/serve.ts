@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import { toWireSessionStatus } from "../../../api/gateway.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { keepRunning } from "../../../engine/leases/outage.ts";
@@ -179,7 +179,7 @@ export async function serveUntilStopped(
   const [{ openServer }, { keepUp }, { warmUp }, { mcpHttpHandler }] = await Promise.all([
     import("../../../server/serve.ts"),
     import("../../../server/maintenance.ts"),
-    import("../../../server/warm-up.ts"),
+    import("../../../server/maintenance.ts"),
     import("../../../mcp/http.ts"),
   ]);
   const { version } = settings;

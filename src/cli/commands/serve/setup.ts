@@ -1,7 +1,7 @@
 /** `backscroll setup`: finds the agents, shows the changes, asks, writes, and checks the result. */
 
 import { rm } from "node:fs/promises";
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import { loadConfig } from "../../../gateway/config/load-config.ts";
 import { KEEP } from "../../../gateway/config/setting-kinds.ts";
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";

@@ -7,9 +7,13 @@ import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { requireAllowed } from "../../../policy.ts";
 import type { Original } from "../../../store/ingested-file.ts";
-import { toExportLine } from "../../../transfer/export-line.ts";
 import { type ExportSelection, toExportInput } from "../../../transfer/export-session.ts";
-import { type ExportedRecord, exportOwner, exportTenant } from "../../../transfer/export-tenant.ts";
+import {
+  type ExportedRecord,
+  exportOwner,
+  exportTenant,
+  toExportLine,
+} from "../../../transfer/export-tenant.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import { type CopyReport, resolveNew } from "../../../backup.ts";
 import type { RemoteEngine } from "../../../client/index.ts";
 import { BackscrollError } from "../../../model/errors.ts";

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import { toWire } from "../../../api/shape.ts";
 import { fromWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
 import type { Engine } from "../../../engine/engine.ts";

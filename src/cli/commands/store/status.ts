@@ -1,5 +1,5 @@
 import { userInfo } from "node:os";
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import { toWireSessionStatus } from "../../../api/gateway.ts";
 import { toWire, type WireOf } from "../../../api/shape.ts";
 import { fromWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";

@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import type { TenantEngine } from "../../../engine/tenant-engine.ts";
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import { BackscrollError } from "../../../model/errors.ts";
