@@ -6,10 +6,13 @@
 import { ACCESS_TOKEN } from "../model/access-token.ts";
 import {
   BRANCH,
+  COMPACTION_PLAN,
+  COMPACTION_RESULT,
   CONTEXT_USAGE,
   RECAP,
   RELATED,
   RESUME_COMMAND,
+  SEARCH_RESULT,
   SUMMARY,
 } from "../model/answers/context.ts";
 import { MAINTENANCE_REPORT } from "../model/answers/gateway.ts";
@@ -35,6 +38,11 @@ export const FACTS = { facts: [FACT as typeof FACT] } as const;
 export const MEMORIES = { memories: [MEMORY as typeof MEMORY] } as const;
 export const ROUTE_SESSIONS = { sessions: [ROUTE_SESSION as typeof ROUTE_SESSION] } as const;
 const RECORD_TEXT = { text: "text" } as const;
+
+const CREATED_TOKEN = { token: "text", record: ACCESS_TOKEN as typeof ACCESS_TOKEN } as const;
+const PLANNED = {
+  plan: { of: COMPACTION_PLAN as typeof COMPACTION_PLAN, null: true },
+} as const;
 
 /** The methods of `TenantEngine`. */
 export const TENANT_CALLS = {
@@ -70,6 +78,31 @@ export const TENANT_CALLS = {
     summary: "One entry, also a pending one.",
     answer: ENTRY as typeof ENTRY,
     about: "The entry.",
+  },
+  findSessionByOrigin: {
+    http: "GET /v1/origins",
+    tag: "sessions",
+    summary: "The session with an origin key.",
+    args: ["key"],
+    answer: SESSION as typeof SESSION,
+    about: "The session.",
+    none: "no session has this origin key",
+  },
+  findTombstone: {
+    http: "GET /v1/tombstones",
+    tag: "sessions",
+    summary: "The tombstone of a deleted session.",
+    args: ["session_id"],
+    answer: TOMBSTONE as typeof TOMBSTONE,
+    about: "The tombstone.",
+    none: "no deleted session has this id or key",
+  },
+  findTombstoneByOrigin: {
+    http: "GET /v1/tombstones",
+    summary: "The same, for an origin key.",
+    args: ["origin_key"],
+    answer: TOMBSTONE as typeof TOMBSTONE,
+    none: "no deleted session has this id or key",
   },
   facets: {
     http: "POST /v1/facets",
@@ -187,6 +220,16 @@ export const TENANT_CALLS = {
     input: "setQuota",
     what: "quota",
   },
+  createToken: {
+    http: "POST /v1/admin/tokens",
+    scope: "admin",
+    summary: "Create an access token; its text is shown once.",
+    input: "createToken",
+    what: "token",
+    answer: CREATED_TOKEN as typeof CREATED_TOKEN,
+    about: "The token.",
+    status: 201,
+  },
   listTokens: {
     http: "GET /v1/admin/tokens",
     scope: "admin",
@@ -202,6 +245,20 @@ export const TENANT_CALLS = {
     summary: "Revoke a token.",
     answer: ACCESS_TOKEN as typeof ACCESS_TOKEN,
     about: "The token as it is now.",
+  },
+} as const;
+
+/** Further methods of `TenantEngine`, which the client calls by hand. */
+export const OTHER_TENANT_CALLS = {
+  searchSessions: {
+    http: "POST /v1/search",
+    operation: "searchSessionsByBody",
+    scope: "read",
+    summary: "The same, with custom weights and a query of any length.",
+    input: "searchSessions",
+    args: ["query", "input"],
+    answer: SEARCH_RESULT as typeof SEARCH_RESULT,
+    about: "The best hits.",
   },
 } as const;
 
@@ -290,6 +347,26 @@ export const SESSION_CALLS = {
     answer: ENTRY as typeof ENTRY,
     about: "Its tombstone.",
   },
+  edit: {
+    http: "POST /v1/sessions/{session_id}/entries/{entry_id}/edit",
+    tag: "entries",
+    summary: "Edit a message: a new one takes its place, on a branch.",
+    input: "edit",
+    args: ["entry_id", "content", "input"],
+    key: true,
+    leaf: true,
+    answer: ENTRY as typeof ENTRY,
+    about: "The new message.",
+    status: 201,
+  },
+  branch: {
+    http: "POST /v1/sessions/{session_id}/branch",
+    tag: "branches",
+    summary: "Make an entry the active leaf.",
+    input: "branch",
+    args: ["entry_id", "input"],
+    leaf: true,
+  },
   label: {
     http: "PUT /v1/sessions/{session_id}/entries/{entry_id}/label",
     tag: "entries",
@@ -313,6 +390,40 @@ export const SESSION_CALLS = {
     answer: { branches: [BRANCH as typeof BRANCH] },
     pick: "branches",
     about: "At most 500 branches.",
+  },
+  planCompaction: {
+    http: "POST /v1/sessions/{session_id}/compact/plan",
+    scope: "read",
+    tag: "context",
+    summary: "The plan of a compaction: entries to cover and to keep.",
+    input: "compact",
+    code: ["summarizer", "before"],
+    answer: PLANNED as typeof PLANNED,
+    pick: "plan",
+    about: "Null if there is too little to compact.",
+  },
+  compact: {
+    http: "POST /v1/sessions/{session_id}/compact",
+    tag: "context",
+    summary: "Summarise older messages into a compaction entry.",
+    input: "compact",
+    code: ["summarizer", "before"],
+    key: "given",
+    answer: COMPACTION_RESULT as typeof COMPACTION_RESULT,
+    about: "The compaction.",
+    slow: true,
+  },
+  summarize: {
+    http: "POST /v1/sessions/{session_id}/summaries",
+    tag: "context",
+    summary: "Write a summary beside the conversation.",
+    input: "summarize",
+    args: ["through", "input"],
+    code: ["summarizer"],
+    answer: SUMMARY as typeof SUMMARY,
+    about: "The summary.",
+    status: 201,
+    slow: true,
   },
   summaries: {
     http: "GET /v1/sessions/{session_id}/summaries",

@@ -5,6 +5,7 @@ import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import type { RemoteEngine, RemoteTenant } from "../client/index.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
+import type { SessionApi } from "../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -61,6 +62,16 @@ export async function withStore<Result>(
   } finally {
     await engine.close();
   }
+}
+
+/** The same for a session, by any of its ids. */
+export function withSession<Result>(
+  context: Context,
+  access: Access,
+  id: string,
+  use: (session: SessionApi, tenant: TenantApi) => Promise<Result>,
+): Promise<Result> {
+  return withStore(context, access, async (tenant) => use(await tenant.getSession(id), tenant));
 }
 
 const SIZES: Readonly<

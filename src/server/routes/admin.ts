@@ -6,7 +6,6 @@
 
 import { z } from "zod";
 import { toWireAccess } from "../../api/access.ts";
-import { toWire } from "../../api/shape.ts";
 import { toWireStats } from "../../api/stats.ts";
 import { toWireStatus } from "../../api/status.ts";
 import { fromWireFields } from "../../api/wire.ts";
@@ -14,10 +13,10 @@ import { INDEX_TASKS } from "../../engine/maintain-index.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { maintainSessions } from "../../gateway/maintenance/maintain.ts";
 import { ACCESS_SCOPES, actorFor, requireAnyActor, requireOperator } from "../../model/access.ts";
-import { ACCESS_TOKEN, type AccessToken } from "../../model/access-token.ts";
+import type { AccessToken } from "../../model/access-token.ts";
 import { STORE_STATUS } from "../../model/answers/store.ts";
 import { engineRoute, functionRoute, tenantRoute } from "../plain-routes.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { type Caller, defineRoute, type Route } from "../route.ts";
 import { count, filters, key, limitQuery, timeInput } from "../schemas/common.ts";
 import { inputOf } from "../schemas/input.ts";
 import { schemaOf } from "../schemas/shape.ts";
@@ -99,44 +98,22 @@ export const ADMIN_ROUTES: readonly Route[] = [
   engineRoute("sweepAll"),
 ];
 
-const text = z.string();
 const MAX_PAGE = 500;
 
 export const TOKEN_ROUTES: readonly Route[] = [
   tenantRoute("listTokens", { limit: limitQuery.optional() }),
-  defineRoute({
-    method: "post",
-    path: "/v1/admin/tokens",
-    operation: "createToken",
-    tag: "admin",
-    summary: "Create an access token; its text is shown once.",
-    scope: "admin",
-    body: z.strictObject({
+  tenantRoute(
+    "createToken",
+    {
       scope: z.enum(ACCESS_SCOPES),
       actor: key.optional(),
       act_as: z.union([z.literal("any"), z.array(key)]).optional(),
       label: key.optional(),
       expires: timeInput.optional(),
       operator: z.boolean().optional(),
-    }),
-    answer: {
-      status: 201,
-      description: "The token.",
-      schema: z
-        .object({ token: text, record: schemaOf(ACCESS_TOKEN) })
-        .meta({ id: "CreatedToken" }),
     },
-    handle: async ({ tenant, access }, { body }) => {
-      if (body.operator === true) requireOperator(access);
-      if (body.act_as === "any") requireAnyActor(access);
-      const names = body.act_as === "any" ? [] : (body.act_as ?? []);
-      for (const name of [body.actor, ...names]) actorFor(access, name);
-      const own = access.tokenId === null ? undefined : await findToken(tenant, access.tokenId);
-      const { expires, ...input } = fromWireFields(body);
-      const made = await tenant.createToken({ ...input, ...expiry(expires, own) });
-      return { token: made.token, record: toWire(ACCESS_TOKEN, made.record) };
-    },
-  }),
+    { exact: true, prepare: withinOwnAccess },
+  ),
   tenantRoute(
     "revokeToken",
     {},
@@ -147,6 +124,25 @@ export const TOKEN_ROUTES: readonly Route[] = [
     },
   ),
 ];
+
+/** A new token never exceeds the access of its creator. */
+async function withinOwnAccess(
+  { tenant, access }: Caller,
+  fields: {
+    readonly actor?: string;
+    readonly act_as?: "any" | readonly string[];
+    readonly operator?: boolean;
+    readonly expires?: Date;
+  },
+): Promise<object> {
+  if (fields.operator === true) requireOperator(access);
+  if (fields.act_as === "any") requireAnyActor(access);
+  const names = fields.act_as === "any" ? [] : (fields.act_as ?? []);
+  for (const name of [fields.actor, ...names]) actorFor(access, name);
+  const own = access.tokenId === null ? undefined : await findToken(tenant, access.tokenId);
+  const { expires, ...others } = fields;
+  return { ...others, ...expiry(expires, own) };
+}
 
 /** At the latest when the creating token expires. */
 export function expiry(

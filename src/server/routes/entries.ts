@@ -74,8 +74,6 @@ function readMessage({ access }: Caller, value: unknown, field: string): Message
   return { ...message, ...actorField(access, message.actor) };
 }
 
-const done = { status: 204, description: "No content." } as const;
-
 export const ENTRY_ROUTES: readonly Route[] = [
   sessionRoute("listEntries", { limit: limitQuery.optional() }),
   defineRoute({
@@ -110,35 +108,11 @@ export const ENTRY_ROUTES: readonly Route[] = [
   }),
   tenantRoute("getEntry"),
   sessionRoute("getEntry"),
-  defineRoute({
-    method: "post",
-    path: "/v1/sessions/{session_id}/entries/{entry_id}/edit",
-    operation: "edit",
-    tag: "entries",
-    scope: "write",
-    summary: "Edit a message: a new one takes its place, on a branch.",
-    takesKey: true,
-    takesLeaf: true,
-    params: entryParams,
-    limits: APPEND_LIMITS,
-    body: z.strictObject({ content, actor: key.optional(), metadata: jsonObject.optional() }),
-    answer: { status: 201, description: "The new message.", schema: schemaOf(ENTRY) },
-    handle: async (caller, { params, body }) => {
-      const handle = caller.tenant.session(params.session_id);
-      const { content, metadata } = body;
-      // Without a named actor the original's is kept, and the caller must be allowed to write as
-      // it.
-      const isNamed = body.actor !== undefined || caller.access.actor !== null;
-      const actor = isNamed ? body.actor : (await handle.getEntry(params.entry_id)).actor;
-      const edited = await handle.edit(params.entry_id, content as ContentInput, {
-        ...actorField(caller.access, actor ?? undefined),
-        ...(metadata === undefined ? {} : { metadata }),
-        ...caller.expected,
-        ...caller.idempotency,
-      });
-      return toWire(ENTRY, edited);
-    },
-  }),
+  sessionRoute(
+    "edit",
+    { content, actor: key.optional(), metadata: jsonObject.optional() },
+    { limits: APPEND_LIMITS, prepare: asAuthor },
+  ),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/entries/{entry_id}/regenerate",
@@ -181,27 +155,11 @@ export const ENTRY_ROUTES: readonly Route[] = [
   sessionRoute("pin"),
   sessionRoute("unpin"),
   sessionRoute("branches"),
-  defineRoute({
-    method: "post",
-    path: "/v1/sessions/{session_id}/branch",
-    operation: "branch",
-    tag: "branches",
-    summary: "Make an entry the active leaf.",
-    scope: "write",
-    takesLeaf: true,
-    params: sessionParams,
-    limits: APPEND_LIMITS,
-    body: z.strictObject({ entry_id: key.nullable(), summary: content.optional() }),
-    answer: done,
-    handle: async ({ tenant, expected }, { params, body }) => {
-      const handle = tenant.session(params.session_id);
-      const { entry_id, summary } = body;
-      await handle.branch(entry_id, {
-        ...(summary === undefined ? {} : { summary: summary as ContentInput }),
-        ...expected,
-      });
-    },
-  }),
+  sessionRoute(
+    "branch",
+    { entry_id: key.nullable(), summary: content.optional() },
+    { limits: APPEND_LIMITS },
+  ),
 ];
 
 export const ENTRY_BATCH_ROUTES: readonly Route[] = [
@@ -289,4 +247,18 @@ function readEntries(
     if (input.kind !== undefined && input.kind !== "message") return input;
     return { ...input, ...actorField(access, input.actor) };
   });
+}
+
+/**
+ * Without a named actor the original's is kept, and the caller must be allowed to write as it.
+ */
+async function asAuthor(
+  { tenant, access }: Caller,
+  fields: { readonly session_id: string; readonly entry_id: string; readonly actor?: string },
+): Promise<object> {
+  const isNamed = fields.actor !== undefined || access.actor !== null;
+  const actor = isNamed
+    ? fields.actor
+    : (await tenant.session(fields.session_id).getEntry(fields.entry_id)).actor;
+  return { ...fields, ...actorField(access, actor ?? undefined) };
 }

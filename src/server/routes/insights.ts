@@ -4,9 +4,8 @@
  */
 
 import { z } from "zod";
-import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
-import { COMPACTION_PLAN, TRACE } from "../../model/answers/context.ts";
+import { TRACE } from "../../model/answers/context.ts";
 import { ROLES } from "../../model/entry.ts";
 import { BRANCH_SCOPES } from "../../model/inputs/choices.ts";
 import { MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
@@ -21,12 +20,12 @@ import {
 import { DEFAULT_TRACED_SESSIONS, traceWork } from "../../recap/trace.ts";
 import { toWireTrace } from "../../recap/wire/wire-trace.ts";
 import { resumeCommand } from "../../transfer/resume-command.ts";
-import { functionRoute, tenantRoute } from "../plain-routes.ts";
+import { functionRoute, sessionRoute, tenantRoute } from "../plain-routes.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { count, countQuery, filters, flagQuery, key, sessionParams } from "../schemas/common.ts";
+import { count, countQuery, filters, flagQuery, key } from "../schemas/common.ts";
 import { inputOf } from "../schemas/input.ts";
 import { asked, compacting, oneQuery } from "../schemas/search.ts";
-import { PLANNED, schemaOf } from "../schemas/shape.ts";
+import { schemaOf } from "../schemas/shape.ts";
 
 const words = z.string().min(1).max(MAX_QUERY_BYTES).optional();
 const limit = (most: number, preset: number) => ({
@@ -102,26 +101,7 @@ export const RECAP_ROUTES: readonly Route[] = [
 export const QUERY_ROUTES: readonly Route[] = [
   tenantRoute("searchMemory", asked, { prepare: oneQuery }),
   tenantRoute("searchFacts", asked, { prepare: oneQuery }),
-  defineRoute({
-    method: "post",
-    path: "/v1/sessions/{session_id}/compact/plan",
-    operation: "planCompaction",
-    tag: "context",
-    scope: "read",
-    summary: "The plan of a compaction: entries to cover and to keep.",
-    params: sessionParams,
-    body: z.strictObject(compacting),
-    answer: {
-      status: 200,
-      description: "Null if there is too little to compact.",
-      schema: schemaOf(PLANNED),
-    },
-    handle: async ({ tenant }, { params, body }) => {
-      const handle = tenant.session(params.session_id);
-      const planned = await handle.planCompaction(fromWireFields(body));
-      return { plan: planned === null ? null : toWire(COMPACTION_PLAN, planned) };
-    },
-  }),
+  sessionRoute("planCompaction", compacting, { exact: true }),
 ];
 
 const text = z.string();

@@ -126,7 +126,6 @@ export const EXTRACTION: Shape = {
     about: "The result of each part of the conversation that was read.",
   },
 };
-export const PLANNED: Shape = { plan: { of: COMPACTION_PLAN, null: true } };
 export const CHANGE_PAGE: Shape = {
   changes: [CHANGE],
   next: { of: "text", about: "The cursor after this page: pass it as `after`." },
@@ -159,7 +158,7 @@ const NAMED: Readonly<Record<string, Shape>> = {
   Summary: SUMMARY,
   SummaryList: SESSION_CALLS.summaries.answer,
   CompactionPlan: COMPACTION_PLAN,
-  CompactionPlanAnswer: PLANNED,
+  CompactionPlanAnswer: SESSION_CALLS.planCompaction.answer,
   ContextUsage: CONTEXT_USAGE,
   Erased: SESSION_CALLS.applyRetention.answer,
   RecapLine: RECAP_LINE,
@@ -193,6 +192,7 @@ const NAMED: Readonly<Record<string, Shape>> = {
   RouteSession: ROUTE_SESSION,
   RouteSessionList: ROUTE_SESSIONS,
   AccessToken: ACCESS_TOKEN,
+  CreatedToken: TENANT_CALLS.createToken.answer,
   AccessTokenList: TENANT_CALLS.listTokens.answer,
   Share: SHARE,
   ShareList: SHARES,

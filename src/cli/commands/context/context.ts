@@ -7,11 +7,11 @@ import type { BuiltContext } from "../../../engine/context/build-context.ts";
 import { RECALL_SCOPES, type Recalled } from "../../../engine/context/recall.ts";
 import { CONTEXT_USAGE } from "../../../model/answers/context.ts";
 import { DEFAULT_CONTEXT_BUDGET, MIN_CONTEXT_BUDGET } from "../../../model/limits.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount, formatDollars } from "../../print.ts";
 import { formatBlocks, formatEntry } from "../../print-session.ts";
-import { withStore } from "../../store.ts";
+import { withSession, withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 import { given, toChoice, toCount } from "../../values.ts";
 
@@ -21,37 +21,23 @@ export const context: Command = defineCommand({
   summary: "Show the context for a model, under a token budget.",
   details:
     "Pinned entries, the summary, facts, older turns, recalled messages and the newest turn, in this order; over budget, recalled messages yield first, then facts, older turns and the summary, then parts of the newest turn are cut. Secrets are masked unless --raw is given. Exits with 2 if the pinned entries do not fit.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    budget: {
-      type: "string",
-      value: "N",
-      help: `Tokens that all of it may take: at least ${MIN_CONTEXT_BUDGET}; ${DEFAULT_CONTEXT_BUDGET} if left out.`,
-    },
-    turns: {
-      type: "string",
-      value: "N",
-      help: "The limit of verbatim turns; 20 if left out.",
-    },
-    recall: {
-      type: "string",
-      value: "N",
-      help: "The limit of recalled messages; 8 if left out, 0: none.",
-    },
-    facts: { type: "boolean", help: "Add the session's facts." },
-    participants: {
-      type: "string",
-      value: "NAMES",
-      help: "Only messages of these actors, separated by commas.",
-    },
-    leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },
-    provider: {
-      type: "string",
-      value: "NAME",
-      help: `Print the request for this provider, as JSON: ${PROVIDERS.join(", ")}.`,
-    },
-    full: { type: "boolean", help: "Show everything in full." },
-    raw: { type: "boolean", help: "Show secrets too." },
+    budget: option(
+      "N",
+      `Tokens that all of it may take: at least ${MIN_CONTEXT_BUDGET}; ${DEFAULT_CONTEXT_BUDGET} if left out.`,
+    ),
+    turns: option("N", "The limit of verbatim turns; 20 if left out."),
+    recall: option("N", "The limit of recalled messages; 8 if left out, 0: none."),
+    facts: flag("Add the session's facts."),
+    participants: option("NAMES", "Only messages of these actors, separated by commas."),
+    leaf: option("ENTRY", "The path to this entry, not the active one."),
+    provider: option(
+      "NAME",
+      `Print the request for this provider, as JSON: ${PROVIDERS.join(", ")}.`,
+    ),
+    full: flag("Show everything in full."),
+    raw: flag("Show secrets too."),
   },
   examples: [
     "context 5f0c2a91 --budget 8000",
@@ -83,10 +69,7 @@ export const context: Command = defineCommand({
         await terminal.printJson(renderContext(shown.messages, provider));
         return EXIT.ok;
       }
-      if (cli.json) {
-        await terminal.printJson(toWireContext(shown));
-        return EXIT.ok;
-      }
+      if (cli.json) return terminal.printJson(toWireContext(shown));
       for (const message of shown.messages) {
         const who = message.actor === null ? message.role : `${message.role} ${message.actor}`;
         await terminal.print(terminal.bold(`${message.part} · ${who}`));
@@ -101,7 +84,6 @@ export const context: Command = defineCommand({
         const why = reason === "budget" ? "they do not fit" : "newer turns fill the limit";
         await terminal.print(`Left out: ${formatCount(count)} of ${part}, because ${why}.`);
       }
-      return EXIT.ok;
     }),
 });
 
@@ -120,25 +102,22 @@ export const usage: Command = defineCommand({
   summary: "Show a session's context size, tokens and cost.",
   details:
     "The context size is the provider's report of the last call, cache included, plus an estimate of later messages. The billed tokens are the sum of all calls, and do not measure the context. The cost is theirs by list prices, as in stats; sub-agents are sessions of their own.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },
+    leaf: option("ENTRY", "The path to this entry, not the active one."),
   },
   examples: ["usage 5f0c2a91"],
   run: (context, args, options) =>
-    withStore(context, "read", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, "read", args.SESSION, async (handle, tenant) => {
       const figures = await handle.usage(options.leaf);
       const { total, prices } = await tenant.stats({ session: handle.id });
       const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson({
+      if (context.json)
+        return terminal.printJson({
           ...toWire(CONTEXT_USAGE, figures),
           cost_microusd: total.costMicroUsd,
           prices: toWirePrices(prices),
         });
-        return EXIT.ok;
-      }
       const { contextTokens, estimatedTokens, estimated, billed, compaction } = figures;
       const how = estimated
         ? "estimated: no provider reported any"
@@ -155,7 +134,6 @@ export const usage: Command = defineCommand({
       const cost = `${formatDollars(total.costMicroUsd)} by list prices of ${prices.asOf}`;
       const unknown = prices.unknown.map(oneLine).join(", ");
       await terminal.print(`Cost         ${cost}${unknown === "" ? "" : `, without ${unknown}`}`);
-      return EXIT.ok;
     }),
 });
 
@@ -163,24 +141,16 @@ export const recall: Command = defineCommand({
   name: "recall",
   summary: "Find messages and facts of a session that match a question.",
   details: "Secrets are masked unless --raw is given. Exits with 1 if nothing is found.",
-  arguments: [
-    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
-    { name: "QUESTION", rest: true, help: "Words or a whole question." },
-  ],
+  arguments: [SESSION, { name: "QUESTION", rest: true, help: "Words or a whole question." }],
   options: {
-    k: { type: "string", value: "N", help: "The limit of results: at most 20; 8 if left out." },
-    scope: {
-      type: "string",
-      value: "SCOPE",
-      help: "session (the default), owner (all sessions of its owner) or tenant.",
-    },
-    full: { type: "boolean", help: "Show everything in full." },
-    raw: { type: "boolean", help: "Show secrets too." },
+    k: option("N", "The limit of results: at most 20; 8 if left out."),
+    scope: option("SCOPE", "session (the default), owner (all sessions of its owner) or tenant."),
+    full: flag("Show everything in full."),
+    raw: flag("Show secrets too."),
   },
   examples: ["recall 5f0c2a91 why does the cron job run twice"],
   run: (context, args, options) =>
-    withStore(context, "read", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, "read", args.SESSION, async (handle) => {
       const found: Recalled[] = [];
       const input = given({
         k: toCount(options.k, "--k"),

@@ -12,11 +12,11 @@ import {
   SUMMARY_PROFILES,
   SUMMARY_STRATEGIES,
 } from "../../../model/inputs/choices.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
 import type { Context, OptionSpec } from "../../context.ts";
-import { EXIT } from "../../exit.ts";
-import { counted, formatCount, formatTable, formatTime } from "../../print.ts";
-import { withStore } from "../../store.ts";
+import { counted, formatCount, formatTime } from "../../print.ts";
+import { printList } from "../../print-list.ts";
+import { withSession } from "../../store.ts";
 import { given, toChoice, toCount } from "../../values.ts";
 
 const SUMMARIZER_OPTIONS: {
@@ -26,26 +26,19 @@ const SUMMARIZER_OPTIONS: {
   readonly instructions: StringOption;
   readonly profile: StringOption;
 } = {
-  summarizer: {
-    type: "string",
-    value: "NAME",
-    help: "mechanical, which needs no model, or model.",
-  },
-  model: { type: "string", value: "NAME", help: "Which model, if there are several." },
-  fallback: {
-    type: "boolean",
-    help: "Use the mechanical summary if the model's is rejected. Otherwise nothing changes.",
-  },
-  instructions: {
-    type: "string",
-    value: "TEXT",
-    help: "Instructions to the model that writes the summary; not for a mechanical one.",
-  },
-  profile: {
-    type: "string",
-    value: "NAME",
-    help: "How a mechanical summary is written: rich (with commands, files and citations) or claw (as claw-code does).",
-  },
+  summarizer: option("NAME", "mechanical, which needs no model, or model."),
+  model: option("NAME", "Which model, if there are several."),
+  fallback: flag(
+    "Use the mechanical summary if the model's is rejected. Otherwise nothing changes.",
+  ),
+  instructions: option(
+    "TEXT",
+    "Instructions to the model that writes the summary; not for a mechanical one.",
+  ),
+  profile: option(
+    "NAME",
+    "How a mechanical summary is written: rich (with commands, files and citations) or claw (as claw-code does).",
+  ),
 };
 
 type StringOption = OptionSpec & { readonly type: "string" };
@@ -78,35 +71,30 @@ export const compact: Command = defineCommand({
   summary: "Summarise the older part of a session into an entry that replaces it in contexts.",
   details:
     "Nothing is removed: the log keeps every message, and search still finds them. Contexts begin with the summary from now on. Tool calls keep their results; pinned entries and an unanswered turn stay. Exits with 1 if there is nothing to compact.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    keep: {
-      type: "string",
-      value: "WHAT",
-      help: `The messages that stay verbatim: half (the newer half), none, messages=N (the last N), or tokens=N (the newest that take N together); tokens=${COMPACTION.keepTokens} if left out.`,
-    },
-    preset: {
-      type: "string",
-      value: "NAME",
-      help: `claw, in place of --keep: as claw-code does. claw,messages=${COMPACTION.claw.messages},tokens=${COMPACTION.claw.tokens} has its two numbers: the kept messages, and the minimum of tokens.`,
-    },
-    "limit-tokens": {
-      type: "string",
-      value: "N",
-      help: "The limit of the context afterwards, in tokens; long tool results are shown shortened.",
-    },
-    strategy: {
-      type: "string",
-      value: "NAME",
-      help: "rolling (one summary, rewritten) or hierarchical (summaries of summaries).",
-    },
+    keep: option(
+      "WHAT",
+      `The messages that stay verbatim: half (the newer half), none, messages=N (the last N), or tokens=N (the newest that take N together); tokens=${COMPACTION.keepTokens} if left out.`,
+    ),
+    preset: option(
+      "NAME",
+      `claw, in place of --keep: as claw-code does. claw,messages=${COMPACTION.claw.messages},tokens=${COMPACTION.claw.tokens} has its two numbers: the kept messages, and the minimum of tokens.`,
+    ),
+    "limit-tokens": option(
+      "N",
+      "The limit of the context afterwards, in tokens; long tool results are shown shortened.",
+    ),
+    strategy: option(
+      "NAME",
+      "rolling (one summary, rewritten) or hierarchical (summaries of summaries).",
+    ),
     ...SUMMARIZER_OPTIONS,
-    "dry-run": { type: "boolean", help: "Only show the covered and kept entries." },
+    "dry-run": flag("Only show the covered and kept entries."),
   },
   examples: ["compact 5f0c2a91 --keep messages=1", "compact 5f0c2a91 --keep none --dry-run"],
   run: (context, args, options) =>
-    withStore(context, options["dry-run"] ? "read" : "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, options["dry-run"] ? "read" : "write", args.SESSION, async (handle) => {
       const input = {
         ...given({
           keep: toKeep(options.keep),
@@ -116,12 +104,8 @@ export const compact: Command = defineCommand({
         }),
         ...toSummarizerInput(options),
       };
-      if (!options["dry-run"]) {
-        await print(context, await handle.compact(input));
-        return EXIT.ok;
-      }
-      await printPlan(context, await handle.planCompaction(input));
-      return EXIT.ok;
+      if (options["dry-run"]) await printPlan(context, await handle.planCompaction(input));
+      else await print(context, await handle.compact(input));
     }),
 });
 
@@ -212,24 +196,18 @@ export const summarize: Command = defineCommand({
   summary: "Write a summary of a session beside the conversation.",
   details:
     "Contexts do not change; compact changes them. It covers the messages after the last compaction and includes its summary. Secrets are masked in the output. Exits with 1 if there is nothing to summarise.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    through: {
-      type: "string",
-      value: "ENTRY",
-      help: "The last entry to cover; the newest if left out.",
-    },
+    through: option("ENTRY", "The last entry to cover; the newest if left out."),
     ...SUMMARIZER_OPTIONS,
   },
   examples: ["summarize 5f0c2a91"],
   run: (context, args, options) =>
-    withStore(context, "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, "write", args.SESSION, async (handle) => {
       const written = await handle.summarize(options.through, toSummarizerInput(options));
       const summary = { ...written, text: maskText(written.text) };
       if (context.json) await context.terminal.printJson(toWire(SUMMARY, summary));
       else await context.terminal.print(summary.text);
-      return EXIT.ok;
     }),
 });
 
@@ -238,32 +216,24 @@ export const summaries: Command = defineCommand({
   summary: "List every summary of a session, compactions included, and which of them are stale.",
   details:
     "A summary is stale if a covered message was edited or regenerated since. Open one with show. Secrets are masked.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   examples: ["summaries 5f0c2a91"],
   run: (context, args) =>
-    withStore(context, "read", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, "read", args.SESSION, async (handle) => {
       const written = await handle.summaries();
       const all = written.map((summary) => ({ ...summary, text: maskText(summary.text) }));
-      const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson({ summaries: toWire([SUMMARY], all) });
-        return EXIT.ok;
-      }
-      if (all.length === 0) {
-        await terminal.print("No summaries.");
-        return EXIT.ok;
-      }
-      const rows = all.map(({ id, kind, createdAt, tokens, stale, text }) => [
-        id,
-        kind,
-        formatTime(createdAt),
-        String(tokens),
-        stale ? "stale" : "",
-        text,
-      ]);
-      const header = ["SUMMARY", "KIND", "WRITTEN", "TOKENS", "", "TEXT"];
-      for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
-      return EXIT.ok;
+      return printList(context, {
+        json: { summaries: toWire([SUMMARY], all) },
+        header: ["SUMMARY", "KIND", "WRITTEN", "TOKENS", "", "TEXT"],
+        rows: all.map(({ id, kind, createdAt, tokens, stale, text }) => [
+          id,
+          kind,
+          formatTime(createdAt),
+          String(tokens),
+          stale ? "stale" : "",
+          text,
+        ]),
+        none: "No summaries.",
+      });
     }),
 });

@@ -6,10 +6,10 @@ import { BackscrollError } from "../../../model/errors.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { ROUTE_SESSION, SESSION_ROUTE, type SessionRoute } from "../../../model/route.ts";
 import type { Session } from "../../../model/session.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
-import { EXIT } from "../../exit.ts";
-import { formatCount, formatTable, formatTime } from "../../print.ts";
-import { commandLine, quote } from "../../program.ts";
+import { type Command, defineCommand, option, usageError } from "../../command.ts";
+import { formatCount, formatTime } from "../../print.ts";
+import { printList, printTable } from "../../print-list.ts";
+import { quote } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 import { given, toCount, toJsonObject } from "../../values.ts";
@@ -20,8 +20,8 @@ export const sessions: Command = defineCommand({
   details:
     "Of a page, the one with the newest interaction stands first. Sessions that no key leads to are in backscroll list.",
   options: {
-    limit: { type: "string", value: "N", help: "Keys on a page: at most 500, 50 if left out." },
-    cursor: { type: "string", value: "KEY", help: "Go on after this key." },
+    limit: option("N", "Keys on a page: at most 500, 50 if left out."),
+    cursor: option("KEY", "Go on after this key."),
   },
   examples: ["sessions"],
   run: (context, _args, options) =>
@@ -31,28 +31,17 @@ export const sessions: Command = defineCommand({
       const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
       const rows = await Promise.all(routes.map((route) => joined(tenant, route)));
       rows.sort((a, b) => interaction(b) - interaction(a));
-      const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson({
-          sessions: rows.map(({ route, session }) => ({
-            ...toWire(SESSION_ROUTE, route),
-            session: session === null ? null : toWireSession(session),
-          })),
-          next_cursor: next,
-        });
-        return EXIT.ok;
-      }
-      if (rows.length === 0) {
-        await terminal.print("There are no session keys yet.");
-        return EXIT.ok;
-      }
-      const header = ["KEY", "SESSION", "LAST INPUT", "MESSAGES", "NAME"];
-      const lines = formatTable(header, rows.map(toRow), terminal.columns);
-      for (const line of lines) await terminal.print(line);
-      if (next !== null) {
-        terminal.note(`More: ${commandLine(context, `sessions --cursor ${quote(next)}`)}`);
-      }
-      return EXIT.ok;
+      const json = rows.map(({ route, session }) => ({
+        ...toWire(SESSION_ROUTE, route),
+        session: session && toWireSession(session),
+      }));
+      return printList(context, {
+        json: { sessions: json, next_cursor: next },
+        header: ["KEY", "SESSION", "LAST INPUT", "MESSAGES", "NAME"],
+        rows: rows.map(toRow),
+        none: "There are no session keys yet.",
+        more: next === null ? null : `sessions --cursor ${quote(next)}`,
+      });
     }),
 });
 
@@ -89,12 +78,8 @@ export const routesList: Command = defineCommand({
   name: "routes list",
   summary: "List session keys and their current sessions.",
   options: {
-    limit: {
-      type: "string",
-      value: "N",
-      help: "Keys on a page: at most 500, which is the default.",
-    },
-    cursor: { type: "string", value: "KEY", help: "Go on after this key." },
+    limit: option("N", "Keys on a page: at most 500, which is the default."),
+    cursor: option("KEY", "Go on after this key."),
   },
   examples: ["routes list"],
   run: (context, _args, options) =>
@@ -102,30 +87,18 @@ export const routesList: Command = defineCommand({
       const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
       const routes = await tenant.routes.list({ limit, ...given({ after: options.cursor }) });
       const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
-      const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson({
-          routes: toWire([SESSION_ROUTE], routes),
-          next_cursor: next,
-        });
-        return EXIT.ok;
-      }
-      if (routes.length === 0) {
-        await terminal.print("No routes.");
-        return EXIT.ok;
-      }
-      const rows = routes.map(({ key, sessionId, version, updatedAt }) => [
-        key,
-        sessionId,
-        String(version),
-        formatTime(updatedAt),
-      ]);
-      const header = ["KEY", "SESSION", "VERSION", "CHANGED"];
-      for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
-      if (next !== null) {
-        terminal.note(`More: ${commandLine(context, `routes list --cursor ${quote(next)}`)}`);
-      }
-      return EXIT.ok;
+      return printList(context, {
+        json: { routes: toWire([SESSION_ROUTE], routes), next_cursor: next },
+        header: ["KEY", "SESSION", "VERSION", "CHANGED"],
+        rows: routes.map(({ key, sessionId, version, updatedAt }) => [
+          key,
+          sessionId,
+          String(version),
+          formatTime(updatedAt),
+        ]),
+        none: "No routes.",
+        more: next === null ? null : `routes list --cursor ${quote(next)}`,
+      });
     }),
 });
 
@@ -141,8 +114,7 @@ export const routesShow: Command = defineCommand({
       const { terminal } = context;
       if (context.json) {
         const sessions = toWire([ROUTE_SESSION], history);
-        await terminal.printJson({ ...toWire(SESSION_ROUTE, route), sessions });
-        return EXIT.ok;
+        return terminal.printJson({ ...toWire(SESSION_ROUTE, route), sessions });
       }
       await terminal.print(`${terminal.bold(route.key)}  version ${route.version}`);
       for (const [name, value] of Object.entries(route.fields)) {
@@ -154,9 +126,7 @@ export const routesShow: Command = defineCommand({
         formatTime(since),
         reason,
       ]);
-      const header = ["SESSION", "SINCE", "WHY"];
-      for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
-      return EXIT.ok;
+      await printTable(context, ["SESSION", "SINCE", "WHY"], rows);
     }),
 });
 
@@ -169,16 +139,8 @@ export const routesSet: Command = defineCommand({
     { name: "SESSION", optional: true, help: "The new session of the key." },
   ],
   options: {
-    fields: {
-      type: "string",
-      value: "JSON",
-      help: 'Fields of the route, as in {"sendPolicy":"deny"}.',
-    },
-    "expect-version": {
-      type: "string",
-      value: "N",
-      help: "Only if the route is at this version; 0: if there is none.",
-    },
+    fields: option("JSON", 'Fields of the route, as in {"sendPolicy":"deny"}.'),
+    "expect-version": option("N", "Only if the route is at this version; 0: if there is none."),
   },
   examples: [
     "routes set agent:main:telegram:direct:4711 5f0c2a91",
@@ -206,7 +168,6 @@ export const routesSet: Command = defineCommand({
       if (context.json && route !== undefined) {
         await context.terminal.printJson(toWire(SESSION_ROUTE, route));
       }
-      return EXIT.ok;
     });
   },
 });
@@ -219,6 +180,5 @@ export const routesDelete: Command = defineCommand({
   run: (context, args) =>
     withStore(context, "write", async (tenant) => {
       await tenant.routes.delete(args.KEY);
-      return EXIT.ok;
     }),
 });

@@ -8,7 +8,6 @@ import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
 import type { MessageInput } from "../../../engine/message-input.ts";
 import { SEARCH_RESULT } from "../../../model/answers/context.ts";
 import { type Command, defineCommand } from "../../command.ts";
-import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { formatHit } from "../../print-hit.ts";
 import { formatBlocks, formatEntry } from "../../print-session.ts";
@@ -60,16 +59,14 @@ export const demo: Command = defineCommand({
       const [first] = result.hits;
       const session = await tenant.getSession(first?.sessionId ?? ids[0] ?? "");
       const built = await session.buildContext({ tokenBudget: BUDGET });
-      if (context.json) {
-        await terminal.printJson({
+      if (context.json)
+        return terminal.printJson({
           db,
           sessions: ids,
           query: QUESTION,
           search: toWire(SEARCH_RESULT, result),
           context: { session_id: session.id, tokens: built.tokens, budget: BUDGET },
         });
-        return EXIT.ok;
-      }
       const heading = (text: string) => terminal.print(`\n${terminal.bold(text)}\n`);
       await terminal.print(`Loaded ${counted(ids.length, "example session")} into ${db}`);
       await heading(`1. A search: ${QUESTION}`);
@@ -100,7 +97,6 @@ export const demo: Command = defineCommand({
       const { shortId } = await session.meta();
       const words = ["search lock", `show ${shortId} --tools`, "stats"];
       for (const each of words) await terminal.print(`  ${commandLine(own, each)}`);
-      return EXIT.ok;
     });
   },
 });

@@ -5,7 +5,7 @@ import { BackscrollError } from "../../../model/errors.ts";
 import type { Session } from "../../../model/session.ts";
 import { unlessDeleted } from "../../../recap/found-session.ts";
 import { selectSessions } from "../../../recap/select-sessions.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount, formatTable, formatTime } from "../../print.ts";
@@ -22,29 +22,19 @@ export const forget: Command = defineCommand({
   summary: "Delete sessions, and do not ingest them again.",
   details:
     "Deletes as delete does: a session, or every one that the options select together, after showing them; at a terminal it asks. The tombstones, hashes without content, keep them from being ingested again; kept transcripts go with them. To restore one: ingest FILE --force. --matching reads everything that is stored of every session, machine-made ones included, so nothing is missed. With --owner: everything of a person in a store of this machine, that is their sessions with their forks, their messages in other sessions, what was noted under their name, and tokens; the index is purged after it. What is out of reach: backups, and the files that agents themselves keep. Exits with 1 if nothing matches, or the answer is no.",
-  arguments: [
-    {
-      name: "SESSION",
-      optional: true,
-      help: "The session's id: short, whole, or its agent's own.",
-    },
-  ],
+  arguments: [{ ...SESSION, optional: true }],
   options: {
     ...filterOptions("project", "repo", "agent"),
-    since: { type: "string", value: "TIME", help: "Last interaction at or after." },
+    since: option("TIME", "Last interaction at or after."),
     until: UNTIL,
-    matching: {
-      type: "string",
-      value: "TEXT",
-      help: "Only those that have this text anywhere, in any case, also within words.",
-    },
-    owner: { type: "string", value: "NAME", help: "Everything of this owner; no other filter." },
-    "dry-run": { type: "boolean", help: "Only show what would be deleted." },
-    yes: { type: "boolean", help: "Confirms the deletion." },
-    cascade: {
-      type: "boolean",
-      help: "Also their forks, and the memories that were taken from them.",
-    },
+    matching: option(
+      "TEXT",
+      "Only those that have this text anywhere, in any case, also within words.",
+    ),
+    owner: option("NAME", "Everything of this owner; no other filter."),
+    "dry-run": flag("Only show what would be deleted."),
+    yes: flag("Confirms the deletion."),
+    cascade: flag("Also their forks, and the memories that were taken from them."),
   },
   examples: [
     "forget 5f0c2a91 --yes",
@@ -280,7 +270,6 @@ export const incognito: Command = defineCommand({
           `Nothing of session ${named.join(", ")} is kept: ${counted(deleted, "session")} deleted, and no more will be stored.`,
         );
       }
-      return EXIT.ok;
     });
   },
 });

@@ -14,7 +14,7 @@ import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { MEMORY } from "../../../store/store-options.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT, exitCodeOf } from "../../exit.ts";
 import { counted } from "../../print.ts";
@@ -47,37 +47,24 @@ export const ingestCommand: Command = defineCommand({
     { name: "PATH", many: true, optional: true, help: "Files and folders; - is standard input." },
   ],
   options: {
-    source: {
-      type: "string",
-      value: "NAME",
-      help: `The format: ${NAMES.join(", ")}, or auto (if left out), which looks at the content.`,
-    },
-    oversize: {
-      type: "string",
-      value: "HOW",
-      help: "Lines over 1 MB: cut their long values (if left out), or skip the lines.",
-    },
-    force: {
-      type: "boolean",
-      help: "Read unchanged files, too, and restore forgotten sessions of named files.",
-    },
-    again: {
-      type: "boolean",
-      help: "Derive sessions again from the kept bytes, where their reader has improved; with --force all of them.",
-    },
-    "no-originals": {
-      type: "boolean",
-      help: "Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off).",
-    },
-    "dry-run": { type: "boolean", help: "Say what would be stored, and store nothing." },
-    problems: {
-      type: "boolean",
-      help: "List every problem with its file and line, and every file that was not recognised.",
-    },
-    places: {
-      type: "boolean",
-      help: "List the folders that are searched, by agent, and read nothing.",
-    },
+    source: option(
+      "NAME",
+      `The format: ${NAMES.join(", ")}, or auto (if left out), which looks at the content.`,
+    ),
+    oversize: option(
+      "HOW",
+      "Lines over 1 MB: cut their long values (if left out), or skip the lines.",
+    ),
+    force: flag("Read unchanged files, too, and restore forgotten sessions of named files."),
+    again: flag(
+      "Derive sessions again from the kept bytes, where their reader has improved; with --force all of them.",
+    ),
+    "no-originals": flag("Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off)."),
+    "dry-run": flag("Say what would be stored, and store nothing."),
+    problems: flag(
+      "List every problem with its file and line, and every file that was not recognised.",
+    ),
+    places: flag("List the folders that are searched, by agent, and read nothing."),
   },
   examples: ["ingest", "ingest --again", "ingest session.jsonl --dry-run --json"],
   run: async (context, args, options) => {

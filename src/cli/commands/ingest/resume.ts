@@ -21,7 +21,15 @@ import {
   writeNew,
 } from "../../../transfer/resume/write-native.ts";
 import { shellWord } from "../../../transfer/resume-command.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import {
+  type Command,
+  defineCommand,
+  type ExitCode,
+  flag,
+  option,
+  SESSION,
+  usageError,
+} from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
@@ -44,32 +52,17 @@ export const resume: Command = defineCommand({
   summary: "Print the command that continues a session, in its own agent or another.",
   details:
     "Prints, and runs nothing. Without --in: exit code 1 if its agent has no such command. With --in: writes a briefing under a token budget (digest and context, secrets masked) that a new session there begins with; with --native, copies the session itself into the other agent's own files, verbatim and unmasked, and reads it back. Losses are counted on standard error.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    in: {
-      type: "string",
-      value: "AGENT",
-      help: `Continue there: ${RESUME_TARGETS.map(({ name }) => name).join(", ")}.`,
-    },
-    native: { type: "boolean", help: "Copy the session, instead of briefing a new one." },
-    budget: {
-      type: "string",
-      value: "N",
-      help: "Tokens that a briefing may take, 256 to 30000; 8000 if left out.",
-    },
-    print: { type: "boolean", help: "Print the briefing, and write nothing." },
-    "dry-run": { type: "boolean", help: "Say what would be written, and write nothing." },
-    full: {
-      type: "boolean",
-      help: "With --native: all messages, including summarised ones.",
-    },
-    raw: { type: "boolean", help: "Keep secrets in a briefing as they were written." },
-    cwd: {
-      type: "string",
-      value: "FOLDER",
-      help: "The folder to continue in; the session's own if left out.",
-    },
-    leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },
+    in: option("AGENT", `Continue there: ${RESUME_TARGETS.map(({ name }) => name).join(", ")}.`),
+    native: flag("Copy the session, instead of briefing a new one."),
+    budget: option("N", "Tokens that a briefing may take, 256 to 30000; 8000 if left out."),
+    print: flag("Print the briefing, and write nothing."),
+    "dry-run": flag("Say what would be written, and write nothing."),
+    full: flag("With --native: all messages, including summarised ones."),
+    raw: flag("Keep secrets in a briefing as they were written."),
+    cwd: option("FOLDER", "The folder to continue in; the session's own if left out."),
+    leaf: option("ENTRY", "The path to this entry, not the active one."),
   },
   examples: [
     "resume 5f0c2a91",
@@ -86,7 +79,7 @@ export const resume: Command = defineCommand({
   },
 });
 
-function resumeHere(context: Context, sessionId: string): Promise<number> {
+function resumeHere(context: Context, sessionId: string): Promise<ExitCode> {
   return withStore(context, "read", async (tenant) => {
     const session = await tenant.getSessionMeta(sessionId);
     const { terminal } = context;
@@ -130,7 +123,7 @@ function resumeElsewhere(
   context: Context,
   sessionId: string,
   options: ElsewhereOptions,
-): Promise<number> {
+): Promise<ExitCode> {
   const target = findTarget(options.in);
   const misplaced = options.native ? (["budget", "print", "raw"] as const) : (["full"] as const);
   for (const name of misplaced) {
@@ -151,7 +144,7 @@ async function resumeNative(
   sessionId: string,
   target: ResumeTarget,
   options: ElsewhereOptions,
-): Promise<number> {
+): Promise<ExitCode> {
   const handle = await tenant.getSession(sessionId);
   const dryRun = options["dry-run"] ?? false;
   const result = await writeNative(handle, target, {
@@ -164,8 +157,8 @@ async function resumeNative(
   });
   const { terminal } = context;
   const { id, file, messages, losses, registered, command } = result;
-  if (context.json) {
-    await terminal.printJson({
+  if (context.json)
+    return terminal.printJson({
       session_id: handle.id,
       agent: target.name,
       native: true,
@@ -177,8 +170,6 @@ async function resumeNative(
       registered,
       command,
     });
-    return EXIT.ok;
-  }
   const what = `${counted(messages, "message")} of ${sessionId}`;
   const where = file === null ? `into ${target.name}` : `to ${file}`;
   terminal.note(`${dryRun ? "would copy" : "copied"} ${what} ${where}`);
@@ -197,7 +188,7 @@ async function resumeBriefed(
   sessionId: string,
   target: ResumeTarget,
   options: ElsewhereOptions,
-): Promise<number> {
+): Promise<ExitCode> {
   const budget = checkBudget(toCount(options.budget, "--budget") ?? DEFAULT_BRIEFING_TOKENS);
   const handle = await tenant.getSession(sessionId);
   const session = await handle.meta();
@@ -220,8 +211,8 @@ async function resumeBriefed(
   if (isWritten) await writeNew(file, briefing.text);
   const command = `cd ${shellWord(cwd)} && ${target.begin(file)}`;
   const { tokens, shown, messages } = briefing;
-  if (context.json) {
-    await terminal.printJson({
+  if (context.json)
+    return terminal.printJson({
       session_id: session.id,
       agent: target.name,
       native: false,
@@ -234,8 +225,6 @@ async function resumeBriefed(
       command,
       ...(options.print ? { briefing: briefing.text } : {}),
     });
-    return EXIT.ok;
-  }
   terminal.note(
     `${dryRun ? "would write" : "wrote"} a briefing of ${formatCount(tokens)} tokens, ${shown} of ${counted(messages, "message")} quoted: ${file}`,
   );

@@ -2,26 +2,22 @@ import { maskFact } from "../../../api/mask.ts";
 import { toWire } from "../../../api/shape.ts";
 import type { ExtractedPart } from "../../../engine/facts/extract-facts-options.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
-import { FACT } from "../../../model/note.ts";
-import { type Command, defineCommand } from "../../command.ts";
+import { FACT, type Fact } from "../../../model/note.ts";
+import { type Command, defineCommand, flag, option, SESSION } from "../../command.ts";
+import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { formatTable } from "../../print.ts";
-import { commandLine } from "../../program.ts";
-import { withStore } from "../../store.ts";
+import { printList } from "../../print-list.ts";
+import { withSession, withStore } from "../../store.ts";
 import { given, toCount, toNumber } from "../../values.ts";
 
 export const factsList: Command = defineCommand({
   name: "facts list",
   summary: "List facts: statements kept beside the conversations that they were taken from.",
   options: {
-    session: { type: "string", value: "SESSION", help: "Only those of this session." },
-    superseded: { type: "boolean", help: "Also superseded facts." },
-    limit: {
-      type: "string",
-      value: "N",
-      help: "Facts on a page: at most 500, which is the default.",
-    },
-    cursor: { type: "string", value: "FACT", help: "Go on after this fact." },
+    session: option("SESSION", "Only those of this session."),
+    superseded: flag("Also superseded facts."),
+    limit: option("N", "Facts on a page: at most 500, which is the default."),
+    cursor: option("FACT", "Go on after this fact."),
   },
   examples: ["facts list --session 5f0c2a91"],
   run: (context, _args, options) =>
@@ -35,28 +31,17 @@ export const factsList: Command = defineCommand({
         ...given({ sessionId, after: cursor, superseded }),
       });
       const next = facts.length < limit ? null : (facts.at(-1)?.id ?? null);
-      const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson({
-          facts: toWire([FACT], facts),
-          next_cursor: next,
-        });
-        return EXIT.ok;
-      }
-      if (facts.length === 0) {
-        await terminal.print("No facts.");
-        return EXIT.ok;
-      }
-      const rows = facts.map((fact) => [
-        fact.id,
-        String(fact.confidence),
-        `${fact.subject} · ${fact.predicate} · ${fact.object}${fact.supersededBy === null ? "" : " (superseded)"}`,
-      ]);
-      const header = ["FACT", "CONFIDENCE", "SUBJECT · PREDICATE · OBJECT"];
-      for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
-      if (next !== null)
-        terminal.note(`More: ${commandLine(context, `facts list --cursor ${next}`)}`);
-      return EXIT.ok;
+      return printList(context, {
+        json: { facts: toWire([FACT], facts), next_cursor: next },
+        header: ["FACT", "CONFIDENCE", "SUBJECT · PREDICATE · OBJECT"],
+        rows: facts.map((fact) => [
+          fact.id,
+          String(fact.confidence),
+          `${fact.subject} · ${fact.predicate} · ${fact.object}${fact.supersededBy === null ? "" : " (superseded)"}`,
+        ]),
+        none: "No facts.",
+        more: next && `facts list --cursor ${next}`,
+      });
     }),
 });
 
@@ -66,26 +51,14 @@ export const factsSearch: Command = defineCommand({
   details: "Secrets are masked; facts list shows facts as they are.",
   arguments: [{ name: "QUERY", rest: true, help: "What to look for." }],
   options: {
-    limit: { type: "string", value: "N", help: "Facts: at most 20, 10 if left out." },
+    limit: option("N", "Facts: at most 20, 10 if left out."),
   },
   examples: ["facts search favourite editor"],
   run: (context, { QUERY }, options) =>
     withStore(context, "read", async (tenant) => {
       const limit = toCount(options.limit, "--limit");
       const facts = (await tenant.searchFacts(QUERY, given({ limit }))).map(maskFact);
-      const { terminal } = context;
-      if (context.json) await terminal.printJson({ facts: toWire([FACT], facts) });
-      else if (facts.length === 0) await terminal.print("Nothing found.");
-      else {
-        const rows = facts.map(({ id, subject, predicate, object }) => [
-          id,
-          subject,
-          predicate,
-          object,
-        ]);
-        const header = ["FACT", "SUBJECT", "PREDICATE", "OBJECT"];
-        for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
-      }
+      await printFacts(context, facts, {}, "Nothing found.");
       return facts.length === 0 ? EXIT.nothing : EXIT.ok;
     }),
 });
@@ -94,19 +67,18 @@ export const factsAdd: Command = defineCommand({
   name: "facts add",
   summary: "Add a fact to a session and print its id.",
   arguments: [
-    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
+    SESSION,
     { name: "SUBJECT", help: "The person or thing it is about." },
     { name: "PREDICATE", help: "The relation." },
     { name: "OBJECT", help: "The object." },
   ],
   options: {
-    source: { type: "string", value: "ENTRY", help: "The entry that it was taken from." },
-    confidence: { type: "string", value: "N", help: "From 0 to 1, which is the default." },
+    source: option("ENTRY", "The entry that it was taken from."),
+    confidence: option("N", "From 0 to 1, which is the default."),
   },
   examples: ['facts add 5f0c2a91 "cron job" "is locked by" /var/lock/cron'],
   run: (context, args, options) =>
-    withStore(context, "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, "write", args.SESSION, async (handle) => {
       const facts = await handle.addFacts([
         {
           subject: args.SUBJECT,
@@ -120,7 +92,6 @@ export const factsAdd: Command = defineCommand({
         if (context.json) await context.terminal.printJson(toWire(FACT, fact));
         else await context.terminal.print(fact.id);
       }
-      return EXIT.ok;
     }),
 });
 
@@ -129,14 +100,13 @@ export const factsExtract: Command = defineCommand({
   summary: "Extract facts from unread messages with a language model, and print the new ones.",
   details:
     "The session must enable it: facts.enabled in its metadata. BACKSCROLL_MODEL_URL, BACKSCROLL_MODEL and, if the server wants one, BACKSCROLL_MODEL_KEY name the model.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    through: { type: "string", value: "ENTRY", help: "Only up to this entry." },
+    through: option("ENTRY", "Only up to this entry."),
   },
   examples: ["facts extract 5f0c2a91 --through 01JZ8Q9D2M"],
   run: (context, args, options) =>
-    withStore(context, "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, "write", args.SESSION, async (handle) => {
       const parts: ExtractedPart[] = [];
       const found = await handle.extractFacts(options.through, {
         onPart: (part) => parts.push(part),
@@ -144,30 +114,31 @@ export const factsExtract: Command = defineCommand({
       const facts = found.map(maskFact);
       const counts = sum(parts);
       const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson({ facts: toWire([FACT], facts), ...counts });
-        return EXIT.ok;
-      }
-      if (facts.length === 0) await terminal.print("No new facts.");
-      else {
-        const rows = facts.map(({ id, subject, predicate, object }) => [
-          id,
-          subject,
-          predicate,
-          object,
-        ]);
-        const header = ["FACT", "SUBJECT", "PREDICATE", "OBJECT"];
-        for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
-      }
+      await printFacts(context, facts, counts, "No new facts.");
+      if (context.json) return;
       if (counts.unread > 0) terminal.note(`${counts.unread} statements could not be understood.`);
       if (counts.withheld > 0) {
         terminal.note(
           `${counts.withheld} statements were withheld: they hold secrets or personal data.`,
         );
       }
-      return EXIT.ok;
     }),
 });
+
+/** `others` are further fields of the document. */
+function printFacts(
+  context: Context,
+  facts: readonly Fact[],
+  others: object,
+  none: string,
+): Promise<void> {
+  return printList(context, {
+    json: { facts: toWire([FACT], facts), ...others },
+    header: ["FACT", "SUBJECT", "PREDICATE", "OBJECT"],
+    rows: facts.map(({ id, subject, predicate, object }) => [id, subject, predicate, object]),
+    none,
+  });
+}
 
 type Counts = Pick<
   ExtractedPart,
@@ -194,6 +165,5 @@ export const factsDelete: Command = defineCommand({
     withStore(context, "write", async (tenant) => {
       await tenant.deleteFact(args.FACT);
       if (context.json) await context.terminal.printJson({ deleted: { fact: args.FACT } });
-      return EXIT.ok;
     }),
 });

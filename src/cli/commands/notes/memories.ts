@@ -2,10 +2,10 @@ import { maskMemory } from "../../../api/mask.ts";
 import { toWire } from "../../../api/shape.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { MEMORY } from "../../../model/note.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, option, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
-import { formatTable, formatTime } from "../../print.ts";
-import { commandLine } from "../../program.ts";
+import { formatTime } from "../../print.ts";
+import { printList } from "../../print-list.ts";
 import { withStore } from "../../store.ts";
 import { clean } from "../../text.ts";
 import { given, readText, toCount, toJsonObject } from "../../values.ts";
@@ -14,13 +14,9 @@ export const memoryList: Command = defineCommand({
   name: "memory list",
   summary: "List the notes that agents keep.",
   options: {
-    agent: { type: "string", value: "NAME", help: "Only this agent's." },
-    limit: {
-      type: "string",
-      value: "N",
-      help: "Notes on a page: at most 500, which is the default.",
-    },
-    cursor: { type: "string", value: "CURSOR", help: "Continue after the previous page." },
+    agent: option("NAME", "Only this agent's."),
+    limit: option("N", "Notes on a page: at most 500, which is the default."),
+    cursor: option("CURSOR", "Continue after the previous page."),
   },
   examples: ["memory list --agent coder"],
   run: (context, _args, options) =>
@@ -34,31 +30,20 @@ export const memoryList: Command = defineCommand({
       const last = memories.at(-1);
       const next =
         last === undefined || memories.length < limit ? null : formatCursor(last.agent, last.name);
-      const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson({
-          memories: toWire([MEMORY], memories),
-          next_cursor: next,
-        });
-        return EXIT.ok;
-      }
-      if (memories.length === 0) {
-        await terminal.print("No memories.");
-        return EXIT.ok;
-      }
-      const rows = memories.map((memory) => [
-        memory.agent,
-        memory.name,
-        formatTime(memory.updatedAt),
-        memory.content,
-      ]);
-      const header = ["AGENT", "NAME", "UPDATED", "CONTENT"];
-      // A table of notes wider than the screen would be unreadable.
-      const columns = Math.min(terminal.columns, 160);
-      for (const line of formatTable(header, rows, columns)) await terminal.print(line);
-      if (next !== null)
-        terminal.note(`More: ${commandLine(context, `memory list --cursor ${next}`)}`);
-      return EXIT.ok;
+      return printList(context, {
+        json: { memories: toWire([MEMORY], memories), next_cursor: next },
+        header: ["AGENT", "NAME", "UPDATED", "CONTENT"],
+        rows: memories.map(({ agent, name, updatedAt, content }) => [
+          agent,
+          name,
+          formatTime(updatedAt),
+          content,
+        ]),
+        none: "No memories.",
+        more: next && `memory list --cursor ${next}`,
+        // A table of notes wider than the screen would be unreadable.
+        columns: Math.min(context.terminal.columns, 160),
+      });
     }),
 });
 
@@ -88,8 +73,8 @@ export const memorySearch: Command = defineCommand({
   details: "Secrets are masked; memory get shows a note as it is.",
   arguments: [{ name: "QUERY", rest: true, help: "What to look for." }],
   options: {
-    agent: { type: "string", value: "NAME", help: "Only this agent's." },
-    limit: { type: "string", value: "N", help: "Notes: at most 20, 10 if left out." },
+    agent: option("NAME", "Only this agent's."),
+    limit: option("N", "Notes: at most 20, 10 if left out."),
   },
   examples: ["memory search deploy steps --agent coder"],
   run: (context, { QUERY }, options) =>
@@ -123,7 +108,6 @@ export const memoryGet: Command = defineCommand({
       const memory = await tenant.getMemory(args.AGENT, args.NAME);
       if (context.json) await context.terminal.printJson(toWire(MEMORY, memory));
       else await context.terminal.print(clean(memory.content));
-      return EXIT.ok;
     }),
 });
 
@@ -136,7 +120,7 @@ export const memoryPut: Command = defineCommand({
     { name: "TEXT", optional: true, help: "The text; standard input if it is - or left out." },
   ],
   options: {
-    metadata: { type: "string", value: "JSON", help: "A JSON object to keep with it." },
+    metadata: option("JSON", "A JSON object to keep with it."),
   },
   examples: ['memory put coder deploy-steps "Run the migration first."'],
   run: async (context, args, options) => {
@@ -150,7 +134,6 @@ export const memoryPut: Command = defineCommand({
         ...given({ metadata }),
       });
       if (context.json) await context.terminal.printJson(toWire(MEMORY, memory));
-      return EXIT.ok;
     });
   },
 });
@@ -169,6 +152,5 @@ export const memoryDelete: Command = defineCommand({
       if (context.json) {
         await context.terminal.printJson({ deleted: { agent: args.AGENT, name: args.NAME } });
       }
-      return EXIT.ok;
     }),
 });

@@ -11,7 +11,7 @@ import { SEARCH_RESULT } from "../../../model/answers/context.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
 import { filtersOf } from "../../../model/session-filters.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { maintainTenants } from "../../maintain-tenants.ts";
@@ -72,7 +72,7 @@ export const search: Command = defineCommand({
     'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: repo: workstation: git: model: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
   arguments: [{ name: "QUERY", rest: true, help: "Words, phrases and filters to search for." }],
   options: {
-    limit: { type: "string", value: "N", help: "Hits: at most 20, 10 if left out." },
+    limit: option("N", "Hits: at most 20, 10 if left out."),
     before: {
       type: "string",
       short: "B",
@@ -82,20 +82,17 @@ export const search: Command = defineCommand({
     after: { type: "string", short: "A", value: "N", help: "Messages after a hit; 1 if left out." },
     ...filterOptions("agent", "owner", "participant", "project", "repo", "workstation"),
     ...filterOptions("gitBranch", "model", "session", "excludeSession"),
-    role: { type: "string", value: "ROLE", help: "Only messages of this role." },
-    tool: { type: "string", value: "NAME", help: "Only messages that use this tool." },
-    since: { type: "string", value: "TIME", help: "Only messages at or after this time." },
+    role: option("ROLE", "Only messages of this role."),
+    tool: option("NAME", "Only messages that use this tool."),
+    since: option("TIME", "Only messages at or after this time."),
     until: UNTIL,
-    all: { type: "boolean", help: "Every word must match." },
-    branches: { type: "boolean", help: "Also edited messages and other branches." },
-    "machine-made": {
-      type: "boolean",
-      help: "Also machine-made sessions, such as warm-ups.",
-    },
-    "as-you-type": { type: "boolean", help: "The last word matches as a prefix." },
-    "per-session": { type: "string", value: "N", help: "Hits of one session; 1 if left out." },
-    ranking: { type: "string", value: "NAME", help: "default or plain." },
-    explain: { type: "boolean", help: "Show the parts of each score." },
+    all: flag("Every word must match."),
+    branches: flag("Also edited messages and other branches."),
+    "machine-made": flag("Also machine-made sessions, such as warm-ups."),
+    "as-you-type": flag("The last word matches as a prefix."),
+    "per-session": option("N", "Hits of one session; 1 if left out."),
+    ranking: option("NAME", "default or plain."),
+    explain: flag("Show the parts of each score."),
   },
   examples: ["search why does the cron job run twice", "search 'acquireLock -test since:30d' -B 3"],
   run: (context, { QUERY }, options) =>

@@ -17,7 +17,7 @@ import {
   traceWork,
 } from "../../../recap/trace.ts";
 import { toWireTrace } from "../../../recap/wire/wire-trace.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
@@ -36,14 +36,10 @@ function workOptions(
   sessions: number,
 ): Readonly<Record<WorkOption, { readonly type: "string"; value: string; help: string }>> {
   return {
-    since: { type: "string", value: "TIME", help: "From then on: yesterday, 7d, 2026-05-04." },
+    since: option("TIME", "From then on: yesterday, 7d, 2026-05-04."),
     until: UNTIL,
     ...filterOptions("project", "repo", "agent", "workstation"),
-    limit: {
-      type: "string",
-      value: "N",
-      help: `Sessions, the newest: at most ${MAX_HITS}, ${sessions} if left out.`,
-    },
+    limit: option("N", `Sessions, the newest: at most ${MAX_HITS}, ${sessions} if left out.`),
   };
 }
 
@@ -85,7 +81,7 @@ export const recap: Command = defineCommand({
   arguments: [{ name: "SESSION", optional: true, help: "Only this session, by any of its ids." }],
   options: {
     ...workOptions(DEFAULT_RECAP_SESSIONS),
-    "sub-agents": { type: "boolean", help: "Also sessions of sub-agents, separately." },
+    "sub-agents": flag("Also sessions of sub-agents, separately."),
   },
   examples: ["recap --since yesterday", "recap --project shop --limit 3"],
   run: (context, { SESSION: session }, options) => {
@@ -125,16 +121,15 @@ export const related: Command = defineCommand({
     "Searches other sessions for the session's title and first requests, and their questions for its first question. With an embedder it compares by meaning; otherwise by words, and the same question is one that contains all of them. Secrets are masked. Exits with 1 if none match.",
   arguments: [{ name: "SESSION", optional: true, help: "By any of its ids." }],
   options: {
-    question: { type: "string", value: "TEXT", help: "Instead of a session: the question." },
+    question: option("TEXT", "Instead of a session: the question."),
     project,
     repo,
     agent,
     workstation,
-    limit: {
-      type: "string",
-      value: "N",
-      help: `Sessions, and questions: at most ${MAX_HITS} of each, ${DEFAULT_RELATED} if left out.`,
-    },
+    limit: option(
+      "N",
+      `Sessions, and questions: at most ${MAX_HITS} of each, ${DEFAULT_RELATED} if left out.`,
+    ),
   },
   examples: ["related 5f0c2a91", "related --question 'why does the cron job run twice?'"],
   run: (context, { SESSION: session }, options) => {
@@ -181,10 +176,10 @@ export const trace: Command = defineCommand({
   details:
     "Takes one of --file, --command and --error. For an error or a failure it also shows the fix: the next success of the same command, with the changes before it. It reads the tool calls of every session that has the text, so a session that only mentions a file does not count, and none is missed: it says how many more have it, and how many it has not read. An error counts where a tool failed with it, a command printed it, or the user reported it. Text is found as whole words, and within words if no session has it so. #12 is a message's number. Secrets are masked. Exits with 1 if none match.",
   options: {
-    file: { type: "string", value: "PATH", help: "A path, or the end of one." },
-    command: { type: "string", value: "TEXT", help: "A command, or part of one." },
-    error: { type: "string", value: "TEXT", help: "The text of an error, or part of it." },
-    exclude: { type: "string", value: "ID", help: "Leave this session out." },
+    file: option("PATH", "A path, or the end of one."),
+    command: option("TEXT", "A command, or part of one."),
+    error: option("TEXT", "The text of an error, or part of it."),
+    exclude: option("ID", "Leave this session out."),
     ...workOptions(DEFAULT_TRACED_SESSIONS),
   },
   examples: ["trace --file src/cron.ts", "trace --error 'database is locked' --since 30d"],

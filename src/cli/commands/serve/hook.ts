@@ -29,7 +29,6 @@ export const hook: Command = defineCommand({
     } catch (error) {
       context.terminal.note(`backscroll: ${(error as Error).message}`);
     }
-    return EXIT.ok;
   },
 });
 

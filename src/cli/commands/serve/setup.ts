@@ -7,7 +7,7 @@ import { KEEP } from "../../../gateway/config/setting-kinds.ts";
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import type { Environment } from "../../../ingest/source.ts";
 import { readPolicy, requireAllowed } from "../../../policy.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { commandLine, quote } from "../../program.ts";
@@ -49,14 +49,14 @@ export const setup: Command = defineCommand({
     },
   ],
   options: {
-    "dry-run": { type: "boolean", help: "Show what would be written, and write nothing." },
+    "dry-run": flag("Show what would be written, and write nothing."),
     yes: { type: "boolean", short: "y", help: "Write without asking; needed without a terminal." },
-    remove: { type: "boolean", help: "Take out what setup added, hooks included." },
-    check: { type: "boolean", help: "Write nothing: start the servers that are set up." },
-    replace: { type: "boolean", help: "Overwrite entries that were changed by hand." },
-    hooks: { type: "boolean", help: "Add the hooks of Claude Code, too." },
-    "no-hooks": { type: "boolean", help: "Do not offer the hooks." },
-    "no-check": { type: "boolean", help: "Do not start the server after writing." },
+    remove: flag("Take out what setup added, hooks included."),
+    check: flag("Write nothing: start the servers that are set up."),
+    replace: flag("Overwrite entries that were changed by hand."),
+    hooks: flag("Add the hooks of Claude Code, too."),
+    "no-hooks": flag("Do not offer the hooks."),
+    "no-check": flag("Do not start the server after writing."),
   },
   examples: [
     "setup cursor --dry-run",

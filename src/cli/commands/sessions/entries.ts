@@ -3,9 +3,8 @@ import { toWireSession } from "../../../api/session.ts";
 import { toWire } from "../../../api/shape.ts";
 import type { MessageInput } from "../../../engine/message-input.ts";
 import { ENTRY, type Role } from "../../../model/entry.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
-import { EXIT } from "../../exit.ts";
-import { withStore } from "../../store.ts";
+import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
+import { withSession } from "../../store.ts";
 import { given, readText, toJsonValue } from "../../values.ts";
 
 export const append: Command = defineCommand({
@@ -15,25 +14,20 @@ export const append: Command = defineCommand({
   details:
     "The message is stored for good when the id is printed. With --json-message the text is a JSON object with role, actor, content (text or blocks), tool_calls, tool_results, usage, model, metadata, created_at; or an array of such objects, stored all or none.",
   arguments: [
-    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
+    SESSION,
     { name: "TEXT", optional: true, help: "The text; standard input if it is - or left out." },
   ],
   options: {
-    role: { type: "string", value: "ROLE", help: "user (if left out), assistant, system or tool." },
-    actor: { type: "string", value: "NAME", help: "The actor." },
-    model: { type: "string", value: "NAME", help: "The model that wrote it." },
-    "json-message": { type: "boolean", help: "The text is a message as JSON." },
-    parent: { type: "string", value: "ENTRY", help: "Answer this entry instead of the leaf." },
-    "expect-leaf": {
-      type: "string",
-      value: "ENTRY",
-      help: "Fail unless this is the active leaf still (root: unless the session is empty).",
-    },
-    key: {
-      type: "string",
-      value: "KEY",
-      help: "The same request under the same key is stored once, for seven days.",
-    },
+    role: option("ROLE", "user (if left out), assistant, system or tool."),
+    actor: option("NAME", "The actor."),
+    model: option("NAME", "The model that wrote it."),
+    "json-message": flag("The text is a message as JSON."),
+    parent: option("ENTRY", "Answer this entry instead of the leaf."),
+    "expect-leaf": option(
+      "ENTRY",
+      "Fail unless this is the active leaf still (root: unless the session is empty).",
+    ),
+    key: option("KEY", "The same request under the same key is stored once, for seven days."),
   },
   examples: [
     'append 5f0c2a91 "Why does the cron job run twice?" --actor ana',
@@ -58,13 +52,11 @@ export const append: Command = defineCommand({
       expectedLeaf: expectedLeaf === "root" ? null : expectedLeaf,
       idempotencyKey: key,
     });
-    return withStore(context, "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    return withSession(context, "write", args.SESSION, async (handle) => {
       const entries = await handle.append(messages, place);
       const { terminal } = context;
       if (context.json) await terminal.printJson({ entries: toWire([ENTRY], entries) });
       else for (const entry of entries) await terminal.print(entry.id);
-      return EXIT.ok;
     });
   },
 });
@@ -80,25 +72,16 @@ export const branch: Command = defineCommand({
   name: "branch",
   summary: "Make an entry the active leaf, so that the next append continues from there.",
   details: "Later entries stay on their own branch: show SESSION --tree has all branches.",
-  arguments: [
-    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
-    { name: "ENTRY", help: "The entry's id, or root to start over." },
-  ],
+  arguments: [SESSION, { name: "ENTRY", help: "The entry's id, or root to start over." }],
   options: {
-    summary: {
-      type: "string",
-      value: "TEXT",
-      help: "A summary of the abandoned path, for the model.",
-    },
+    summary: option("TEXT", "A summary of the abandoned path, for the model."),
   },
   examples: ["branch 5f0c2a91 01JZ8Q9D2M"],
   run: (context, args, options) =>
-    withStore(context, "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, "write", args.SESSION, async (handle) => {
       const entry = args.ENTRY === "root" ? null : args.ENTRY;
       await handle.branch(entry, given({ summary: options.summary }));
       if (context.json) await context.terminal.printJson(toWireSession(await handle.meta()));
-      return EXIT.ok;
     }),
 });
 
@@ -108,22 +91,20 @@ export const edit: Command = defineCommand({
   details:
     "Nothing is overwritten: the old message, and what followed it, stay on their own branch.",
   arguments: [
-    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
+    SESSION,
     { name: "ENTRY", help: "The message to replace." },
     { name: "TEXT", optional: true, help: "The text; standard input if it is - or left out." },
   ],
   options: {
-    actor: { type: "string", value: "NAME", help: "The actor; the same if left out." },
+    actor: option("NAME", "The actor; the same if left out."),
   },
   examples: ['edit 5f0c2a91 01JZ8Q9D2M "Why does the backup job run twice?"'],
   run: async (context, args, options) => {
     const text = await readText(args.TEXT, context.terminal);
-    return withStore(context, "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    return withSession(context, "write", args.SESSION, async (handle) => {
       const entry = await handle.edit(args.ENTRY, text, given({ actor: options.actor }));
       if (context.json) await context.terminal.printJson(toWire(ENTRY, entry));
       else await context.terminal.print(entry.id);
-      return EXIT.ok;
     });
   },
 });
@@ -132,23 +113,21 @@ export const label: Command = defineCommand({
   name: "label",
   summary: "Label an entry.",
   arguments: [
-    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
+    SESSION,
     { name: "ENTRY", help: "The entry's id." },
     { name: "LABEL", optional: true, help: "The label." },
   ],
-  options: { remove: { type: "boolean", help: "Remove the label." } },
+  options: { remove: flag("Remove the label.") },
   examples: ['label 5f0c2a91 01JZ8Q9D2M "before the rewrite"'],
   run: (context, args, options) => {
     if ((args.LABEL === undefined) !== (options.remove === true)) {
       throw usageError("label needs either LABEL or --remove", "LABEL");
     }
-    return withStore(context, "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    return withSession(context, "write", args.SESSION, async (handle) => {
       await handle.label(args.ENTRY, args.LABEL ?? null);
       if (context.json) {
         await context.terminal.printJson({ labels: Object.fromEntries(await handle.labels()) });
       }
-      return EXIT.ok;
     });
   },
 });
@@ -156,19 +135,14 @@ export const label: Command = defineCommand({
 export const pin: Command = defineCommand({
   name: "pin",
   summary: "Pin an entry: it stays in every context, and is never summarised.",
-  arguments: [
-    { name: "SESSION", help: "The session's id: short, whole, or its agent's own." },
-    { name: "ENTRY", help: "The entry's id." },
-  ],
-  options: { off: { type: "boolean", help: "Remove the pin." } },
+  arguments: [SESSION, { name: "ENTRY", help: "The entry's id." }],
+  options: { off: flag("Remove the pin.") },
   examples: ["pin 5f0c2a91 01JZ8Q9D2M", "pin 5f0c2a91 01JZ8Q9D2M --off"],
   run: (context, args, options) =>
-    withStore(context, "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, "write", args.SESSION, async (handle) => {
       if (options.off) await handle.unpin(args.ENTRY);
       else await handle.pin(args.ENTRY);
       const pinned = !options.off;
       if (context.json) await context.terminal.printJson({ entry_id: args.ENTRY, pinned });
-      return EXIT.ok;
     }),
 });

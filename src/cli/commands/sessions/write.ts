@@ -4,11 +4,19 @@ import { retitleSessions } from "../../../archive/retitle.ts";
 import type { Derived } from "../../../engine/forget.ts";
 import { TOMBSTONE } from "../../../model/answers/store.ts";
 import type { Retention } from "../../../model/session.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import {
+  type Command,
+  defineCommand,
+  type ExitCode,
+  flag,
+  option,
+  SESSION,
+  usageError,
+} from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted } from "../../print.ts";
-import { type Access, withStore } from "../../store.ts";
+import { type Access, withSession, withStore } from "../../store.ts";
 import { askYesNo, canAsk } from "../../terminal.ts";
 import { oneLine } from "../../text.ts";
 import { given, toCount, toJsonObject } from "../../values.ts";
@@ -18,27 +26,21 @@ export const newSession: Command = defineCommand({
   aliases: ["new_session"],
   summary: "Create a session and print its id. Creates the store, too, if there is none.",
   options: {
-    agent: { type: "string", value: "NAME", help: "The agent whose conversation it is. Required." },
-    by: { type: "string", value: "NAME", help: "The creator. Required." },
-    title: { type: "string", value: "TEXT", help: "A title; empty if left out." },
-    id: { type: "string", value: "ID", help: "An id of your own; a new one if left out." },
-    owner: { type: "string", value: "NAME", help: "The owner; the creator if left out." },
-    metadata: { type: "string", value: "JSON", help: "A JSON object to keep with it." },
-    ttl: {
-      type: "string",
-      value: "SECONDS",
-      help: "A sweep deletes it this long after its last write; never if left out.",
-    },
-    retention: {
-      type: "string",
-      value: "HOW",
-      help: "The retention of summarised content: full (if left out), audit-only or ephemeral.",
-    },
-    key: {
-      type: "string",
-      value: "KEY",
-      help: "The same request under the same key gives the same session, for seven days.",
-    },
+    agent: option("NAME", "The agent whose conversation it is. Required."),
+    by: option("NAME", "The creator. Required."),
+    title: option("TEXT", "A title; empty if left out."),
+    id: option("ID", "An id of your own; a new one if left out."),
+    owner: option("NAME", "The owner; the creator if left out."),
+    metadata: option("JSON", "A JSON object to keep with it."),
+    ttl: option("SECONDS", "A sweep deletes it this long after its last write; never if left out."),
+    retention: option(
+      "HOW",
+      "The retention of summarised content: full (if left out), audit-only or ephemeral.",
+    ),
+    key: option(
+      "KEY",
+      "The same request under the same key gives the same session, for seven days.",
+    ),
   },
   examples: ['new --agent coder --by ana --title "Cron runs twice"'],
   run: (context, _args, options) => {
@@ -58,7 +60,6 @@ export const newSession: Command = defineCommand({
       const { terminal } = context;
       if (context.json) await terminal.printJson(toWireSession(await handle.meta()));
       else await terminal.print(handle.id);
-      return EXIT.ok;
     });
   },
 });
@@ -73,8 +74,8 @@ export const title: Command = defineCommand({
     { name: "TEXT", optional: true, help: "The title; empty to remove it." },
   ],
   options: {
-    again: { type: "boolean", help: "Derive again all titles that no person has set." },
-    "dry-run": { type: "boolean", help: "With --again: say what would change." },
+    again: flag("Derive again all titles that no person has set."),
+    "dry-run": flag("With --again: say what would change."),
   },
   examples: ['title 5f0c2a91 "Cron runs twice"', "title --again --dry-run"],
   run: (context, { SESSION, TEXT }, options) => {
@@ -94,12 +95,11 @@ export const title: Command = defineCommand({
       const handle = await tenant.getSession(SESSION);
       const session = await handle.setTitle(TEXT);
       if (context.json) await context.terminal.printJson(toWireSession(session));
-      return EXIT.ok;
     });
   },
 });
 
-function titleAgain(context: Context, dryRun: boolean): Promise<number> {
+function titleAgain(context: Context, dryRun: boolean): Promise<ExitCode> {
   return withStore(context, dryRun ? "read" : "write", async (tenant) => {
     const { terminal } = context;
     const titles: { session_id: string; before: string; title: string }[] = [];
@@ -108,10 +108,7 @@ function titleAgain(context: Context, dryRun: boolean): Promise<number> {
       onTitle: ({ session, title }) =>
         titles.push({ session_id: session.id, before: session.title, title }),
     });
-    if (context.json) {
-      await terminal.printJson({ looked, changed, titles });
-      return EXIT.ok;
-    }
+    if (context.json) return terminal.printJson({ looked, changed, titles });
     for (const { session_id, title } of titles) {
       await terminal.print(`${session_id}  ${oneLine(title) || terminal.dim("(no title)")}`);
     }
@@ -119,7 +116,6 @@ function titleAgain(context: Context, dryRun: boolean): Promise<number> {
     await terminal.print(
       `${verb} ${counted(changed, "title")} of ${counted(looked, "session")} without one of their own.`,
     );
-    return EXIT.ok;
   });
 }
 
@@ -127,28 +123,22 @@ export const fork: Command = defineCommand({
   name: "fork",
   summary: "Copy a session's path into a new session and print its id.",
   details: "Title, metadata, agent and participants come along. The original does not change.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    through: { type: "string", value: "ENTRY", help: "The last entry to copy; all if left out." },
-    by: {
-      type: "string",
-      value: "NAME",
-      help: "The fork's creator; the original's owner if left out.",
-    },
-    title: { type: "string", value: "TEXT", help: "The new session's title." },
-    id: { type: "string", value: "ID", help: "An id of your own; a new one if left out." },
+    through: option("ENTRY", "The last entry to copy; all if left out."),
+    by: option("NAME", "The fork's creator; the original's owner if left out."),
+    title: option("TEXT", "The new session's title."),
+    id: option("ID", "An id of your own; a new one if left out."),
   },
   examples: ["fork 5f0c2a91 --by ana"],
   run: (context, args, options) =>
-    withStore(context, "write", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, "write", args.SESSION, async (handle) => {
       const { through, by, title, id } = options;
       const createdBy = by ?? (await handle.meta()).owner;
       const forked = await handle.fork({ createdBy, ...given({ through, title, id }) });
       const { terminal } = context;
       if (context.json) await terminal.printJson(toWireSession(await forked.meta()));
       else await terminal.print(forked.id);
-      return EXIT.ok;
     }),
 });
 
@@ -157,10 +147,10 @@ export const deleteSession: Command = defineCommand({
   summary: "Delete a session and everything inside it, permanently.",
   details:
     "A tombstone stays: a hash of the content, without the content. Forks hold copies of its messages, and memories may derive from it: without --yes the command lists what would be deleted and what would stay.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    yes: { type: "boolean", help: "Confirms the deletion." },
-    cascade: { type: "boolean", help: "Also its forks, and the memories that were taken from it." },
+    yes: flag("Confirms the deletion."),
+    cascade: flag("Also its forks, and the memories that were taken from it."),
   },
   examples: ["delete 5f0c2a91 --yes"],
   run: (context, args, options) => runDeletion(context, args.SESSION, options, "Deleted"),
@@ -177,7 +167,7 @@ export function runDeletion(
   id: string,
   options: DeletionOptions,
   verb: string,
-): Promise<number> {
+): Promise<ExitCode> {
   return withStore(context, accessToDelete(context, options.yes), async (tenant) => {
     const cascade = options.cascade ?? false;
     const session = await tenant.getSessionMeta(id);
@@ -187,9 +177,8 @@ export function runDeletion(
       if (!(await confirmDeletion(context, `${what}${others}`))) return EXIT.nothing;
     }
     const tombstone = await tenant.deleteSession(session.id, { cascade });
-    if (context.json) await context.terminal.printJson(toWire(TOMBSTONE, tombstone));
-    else await context.terminal.print(`${verb} ${counted(tombstone.entryCount, "entry")}.`);
-    return EXIT.ok;
+    if (context.json) return context.terminal.printJson(toWire(TOMBSTONE, tombstone));
+    return context.terminal.print(`${verb} ${counted(tombstone.entryCount, "entry")}.`);
   });
 }
 

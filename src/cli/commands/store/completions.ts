@@ -3,7 +3,6 @@
 import { type Command, defineCommand } from "../../command.ts";
 import type { OptionSpec } from "../../context.ts";
 import { GLOBAL_OPTIONS } from "../../context.ts";
-import { EXIT } from "../../exit.ts";
 import { readVersion, versions } from "../../program.ts";
 import { toChoice } from "../../values.ts";
 
@@ -219,7 +218,6 @@ export const completions = (all: () => readonly Command[]): Command =>
     run: async ({ terminal }, args) => {
       const shell = toChoice(args.SHELL, SHELLS, "SHELL");
       if (shell !== undefined) await terminal.write(completionScript(shell, all()));
-      return EXIT.ok;
     },
   });
 
@@ -231,6 +229,5 @@ export const version: Command = defineCommand({
   run: async ({ json, terminal }) => {
     if (json) await terminal.printJson(versions());
     else await terminal.print(readVersion());
-    return EXIT.ok;
   },
 });

@@ -10,7 +10,7 @@ import { type INDEX_SUMMARY, TENANT_STATUS } from "../../../model/answers/store.
 import { BackscrollError } from "../../../model/errors.ts";
 import { describeLoss } from "../../../model/store-loss.ts";
 import type { VectorStatus } from "../../../store/index/index-status.ts";
-import { type Command, defineCommand } from "../../command.ts";
+import { type Command, defineCommand, type ExitCode, flag, SESSION } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatBytes, formatCount, formatTime } from "../../print.ts";
@@ -23,15 +23,9 @@ export const status: Command = defineCommand({
   summary: "Show the store's address and contents, or a session's status.",
   details:
     "Of a session: the key that leads to it, how full its context is, its compactions, and when and why it is reset next; by the settings of this user, or of the server.",
-  arguments: [
-    {
-      name: "SESSION",
-      optional: true,
-      help: "The session's id: short, whole, or its agent's own.",
-    },
-  ],
+  arguments: [{ ...SESSION, optional: true }],
   options: {
-    create: { type: "boolean", help: "Create or migrate the store if needed." },
+    create: flag("Create or migrate the store if needed."),
   },
   examples: ["status --create", "status 5f0c2a91"],
   run: (context, args, options) => {
@@ -46,7 +40,6 @@ export const status: Command = defineCommand({
       const { terminal } = context;
       if (context.json) await terminal.printJson(shown);
       else for (const line of formatStatus(context, shown)) await terminal.print(line);
-      return EXIT.ok;
     });
   },
 });
@@ -170,13 +163,10 @@ function readSessionStatus(context: Context, id: string): Promise<SessionStatus>
 }
 
 /** Prints a session's status for people and programs. */
-async function printSessionStatus(context: Context, id: string): Promise<number> {
+async function printSessionStatus(context: Context, id: string): Promise<ExitCode> {
   const status = await readSessionStatus(context, id);
   const { terminal } = context;
-  if (context.json) {
-    await terminal.printJson(toWireSessionStatus(status));
-    return EXIT.ok;
-  }
+  if (context.json) return terminal.printJson(toWireSessionStatus(status));
   for (const [name, value] of rowsOf(status)) {
     await terminal.print(`${terminal.dim(name.padEnd(11))}  ${value}`);
   }

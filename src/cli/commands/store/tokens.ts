@@ -2,9 +2,9 @@ import { toWire } from "../../../api/shape.ts";
 import { ACCESS_SCOPES } from "../../../model/access.ts";
 import { ACCESS_TOKEN, type AccessToken } from "../../../model/access-token.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
-import { EXIT } from "../../exit.ts";
-import { formatTable, formatTime } from "../../print.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
+import { formatTime } from "../../print.ts";
+import { printList } from "../../print-list.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { given, toChoice, toCount, toFuture } from "../../values.ts";
@@ -15,27 +15,17 @@ export const tokenCreate: Command = defineCommand({
   details:
     "The token is printed once; only its hash is stored. Tenant and actor come from the token, never from the request.",
   options: {
-    scope: {
-      type: "string",
-      value: "SCOPE",
-      help: "Required: read, write or admin; each includes the ones before.",
-    },
-    actor: { type: "string", value: "NAME", help: "The actor of its writes." },
-    "act-as": {
-      type: "string",
-      value: "LIST",
-      help: "Further actors that it may write as: names separated by commas, or any.",
-    },
-    expires: {
-      type: "string",
-      value: "WHEN",
-      help: "Its expiry: in 12h, 30d or 8w, or a date; never if left out.",
-    },
-    label: { type: "string", value: "TEXT", help: "A name for the list." },
-    operator: {
-      type: "boolean",
-      help: "Permits copying, restoring and verifying the whole store, of every tenant. Only with --scope admin.",
-    },
+    scope: option("SCOPE", "Required: read, write or admin; each includes the ones before."),
+    actor: option("NAME", "The actor of its writes."),
+    "act-as": option(
+      "LIST",
+      "Further actors that it may write as: names separated by commas, or any.",
+    ),
+    expires: option("WHEN", "Its expiry: in 12h, 30d or 8w, or a date; never if left out."),
+    label: option("TEXT", "A name for the list."),
+    operator: flag(
+      "Permits copying, restoring and verifying the whole store, of every tenant. Only with --scope admin.",
+    ),
   },
   examples: [
     "token create --scope read --expires 30d",
@@ -54,16 +44,12 @@ export const tokenCreate: Command = defineCommand({
       const optional = given({ actor, actAs, label, expires, operator });
       const { token, record } = await tenant.createToken({ scope, ...optional });
       const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson({ token, record: toWire(ACCESS_TOKEN, record) });
-        return EXIT.ok;
-      }
+      if (context.json) return terminal.printJson({ token, record: toWire(ACCESS_TOKEN, record) });
       await terminal.print(token);
       if (terminal.interactive) {
         const revoke = commandLine(context, `token revoke ${record.id}`);
         terminal.note(`It is not shown again: keep it where secrets are kept. Undo: ${revoke}`);
       }
-      return EXIT.ok;
     });
   },
 });
@@ -79,12 +65,8 @@ export const tokenList: Command = defineCommand({
   name: "token list",
   summary: "List the tenant's access tokens, also those that have expired or were revoked.",
   options: {
-    limit: {
-      type: "string",
-      value: "N",
-      help: "Tokens on a page: at most 500, which is the default.",
-    },
-    cursor: { type: "string", value: "TOKEN", help: "Go on after the token with this id." },
+    limit: option("N", "Tokens on a page: at most 500, which is the default."),
+    cursor: option("TOKEN", "Go on after the token with this id."),
   },
   examples: ["token list --tenant acme"],
   run: (context, _args, options) =>
@@ -92,24 +74,13 @@ export const tokenList: Command = defineCommand({
       const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
       const tokens = await tenant.listTokens({ limit, ...given({ after: options.cursor }) });
       const next = tokens.length < limit ? null : (tokens.at(-1)?.id ?? null);
-      const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson({
-          tokens: toWire([ACCESS_TOKEN], tokens),
-          next_cursor: next,
-        });
-        return EXIT.ok;
-      }
-      if (tokens.length === 0) {
-        await terminal.print("No tokens.");
-        return EXIT.ok;
-      }
-      const header = ["TOKEN", "SCOPE", "STATE", "EXPIRES", "ACTOR", "ACT AS", "LABEL"];
-      const rows = tokens.map(toRow);
-      for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
-      if (next !== null)
-        terminal.note(`More: ${commandLine(context, `token list --cursor ${next}`)}`);
-      return EXIT.ok;
+      return printList(context, {
+        json: { tokens: toWire([ACCESS_TOKEN], tokens), next_cursor: next },
+        header: ["TOKEN", "SCOPE", "STATE", "EXPIRES", "ACTOR", "ACT AS", "LABEL"],
+        rows: tokens.map(toRow),
+        none: "No tokens.",
+        more: next && `token list --cursor ${next}`,
+      });
     }),
 });
 
@@ -141,6 +112,5 @@ export const tokenRevoke: Command = defineCommand({
     withStore(context, "write", async (tenant) => {
       const record = await tenant.revokeToken(args.TOKEN);
       if (context.json) await context.terminal.printJson(toWire(ACCESS_TOKEN, record));
-      return EXIT.ok;
     }),
 });

@@ -13,7 +13,6 @@ import { selectSessions } from "../../../recap/select-sessions.ts";
 import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { EXIT } from "../../exit.ts";
 import { counted, formatBytes } from "../../print.ts";
 import { readRules, ruleLines, type WireRules } from "../../read-rules.ts";
 import { embedderSettings } from "../../settings/models.ts";
@@ -61,7 +60,6 @@ export const trust: Command = defineCommand({
         }
       }
     }
-    return EXIT.ok;
   },
 });
 

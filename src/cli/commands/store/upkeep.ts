@@ -5,9 +5,8 @@ import type { GatewayConfig } from "../../../gateway/config/gateway-config.ts";
 import { type MaintenanceReport, maintainSessions } from "../../../gateway/maintenance/maintain.ts";
 import { MAINTENANCE_REPORT } from "../../../model/answers/gateway.ts";
 import { SWEEP } from "../../../model/answers/store.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
-import { EXIT } from "../../exit.ts";
 import { counted, formatBytes, formatCount, formatTable, formatTime } from "../../print.ts";
 import { ownConfig } from "../../settings/own-config.ts";
 import { refuseServer, withOwnEngine, withOwnTenant, withServer, withStore } from "../../store.ts";
@@ -19,16 +18,13 @@ export const sweep: Command = defineCommand({
   summary: "Delete expired sessions and records, and abort messages of dead writers.",
   details:
     "Also completes interrupted erasures of summarised messages. Sweeps run on request only: run this from a timer if you use --ttl or --retention.",
-  options: { all: { type: "boolean", help: "Sweep every tenant." } },
+  options: { all: flag("Sweep every tenant.") },
   examples: ["sweep --all"],
   run: (context, _args, options) =>
     withStore(context, "write", async (tenant, engine) => {
       const result = options.all ? await engine.sweepAll() : await tenant.sweep();
       const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson(toWire(SWEEP, result));
-        return EXIT.ok;
-      }
+      if (context.json) return terminal.printJson(toWire(SWEEP, result));
       const deleted = counted(result.deletedSessions.length, "session");
       const aborted = counted(result.abortedMessages.length, "message");
       const erased = counted(result.erasedEntries, "entry");
@@ -36,7 +32,6 @@ export const sweep: Command = defineCommand({
       const { deletedRecords } = result;
       const expired = deletedRecords === 0 ? "" : `, ${counted(deletedRecords, "record")}`;
       await terminal.print(`Deleted ${deleted}${expired}, ended ${aborted}${forgot}.`);
-      return EXIT.ok;
     }),
 });
 
@@ -46,7 +41,7 @@ export const tenantDelete: Command = defineCommand({
   details:
     "Deletes its sessions, records, memories, facts and routes, revokes its tokens, and sets its quota to zero. An interrupted deletion continues when run again. The change feed, the tombstones and the name stay, without content.",
   arguments: [{ name: "TENANT", help: "The tenant's name." }],
-  options: { yes: { type: "boolean", help: "Confirms the deletion." } },
+  options: { yes: flag("Confirms the deletion.") },
   examples: ["tenant delete acme --yes"],
   run: async (context, args, options) => {
     refuseServer(context, "tenant delete", "run it where the store is");
@@ -61,10 +56,7 @@ export const tenantDelete: Command = defineCommand({
             progress.show(() => `Deleted ${counted(sessions, "session")}`),
         })
         .finally(() => progress.end());
-      if (context.json) {
-        await context.terminal.printJson({ tenant: args.TENANT, ...deleted });
-        return EXIT.ok;
-      }
+      if (context.json) return context.terminal.printJson({ tenant: args.TENANT, ...deleted });
       const sessions = counted(deleted.sessions, "session");
       const records = counted(deleted.records, "record");
       const memories = counted(deleted.memories, "memory");
@@ -73,7 +65,6 @@ export const tenantDelete: Command = defineCommand({
       await context.terminal.print(
         `Deleted ${sessions}, ${records}, ${memories} and ${routes}, revoked ${tokens}.`,
       );
-      return EXIT.ok;
     });
   },
 });
@@ -90,18 +81,14 @@ export const maintain: Command = defineCommand({
   details:
     "Off by default: nothing is deleted unless session.maintenance.mode is enforce. Sessions in use stay, and so do current sessions of groups and threads, and ingested sessions unless session.maintenance.ingested names their agent. A server uses its own configuration.",
   options: {
-    "dry-run": { type: "boolean", help: "Only report the plan, in any mode." },
+    "dry-run": flag("Only report the plan, in any mode."),
   },
   examples: ["maintain --dry-run"],
   run: async (context, _args, options) => {
     const report = await maintainStore(context, options["dry-run"] ?? false);
     const { terminal } = context;
-    if (context.json) {
-      await terminal.printJson(toWire(MAINTENANCE_REPORT, report));
-      return EXIT.ok;
-    }
+    if (context.json) return terminal.printJson(toWire(MAINTENANCE_REPORT, report));
     for (const line of formatReport(report, terminal.columns)) await terminal.print(line);
-    return EXIT.ok;
   },
 });
 
@@ -151,13 +138,10 @@ export const embed: Command = defineCommand({
   details:
     "BACKSCROLL_EMBED_URL and BACKSCROLL_EMBED_MODEL name a server with /v1/embeddings and a model there, BACKSCROLL_EMBED_KEY its key, BACKSCROLL_EMBED_DIMENSIONS the size of its vectors; BACKSCROLL_EMBED_MODEL=local is a model on this machine. A process with an embedder embeds new messages itself; this command embeds the older ones. It first estimates vectors, tokens, minutes and dollars, and asks; after an interruption it resumes. --yes is needed with --json and without a terminal. ~/.backscroll/config.json may name the same as embedder.url, embedder.model and embedder.dimensions.",
   options: {
-    estimate: { type: "boolean", help: "Only print the estimated cost." },
-    yes: { type: "boolean", help: "Do not ask." },
-    limit: { type: "string", value: "N", help: "Stop after about this many vectors." },
-    again: {
-      type: "boolean",
-      help: "Make all vectors again. Only this changes the embedder of a store.",
-    },
+    estimate: flag("Only print the estimated cost."),
+    yes: flag("Do not ask."),
+    limit: option("N", "Stop after about this many vectors."),
+    again: flag("Make all vectors again. Only this changes the embedder of a store."),
   },
   examples: ["embed --estimate", "embed --limit 10000 --yes", "embed --again --yes"],
   run: async (context, _args, options) => {
@@ -190,7 +174,6 @@ export const embed: Command = defineCommand({
         shown.push({ tenant, ...toWireEstimate(estimate), embedded: done?.vectors ?? 0 });
       }
       if (context.json) await context.terminal.printJson(shown);
-      return EXIT.ok;
     });
   },
 });
