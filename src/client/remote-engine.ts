@@ -1,7 +1,7 @@
 /** A remote store: an operator's calls beside those of a tenant. */
 
 import type { WireAccess } from "../api/access.ts";
-import { ENGINE_CALLS } from "../api/operations.ts";
+import { ENGINE_CALLS } from "../api/part-operations.ts";
 import { fromWireStatus, type WireStatus } from "../api/status.ts";
 import type { EngineApi } from "../engine/interfaces/engine-api.ts";
 import type { SweepReport } from "../engine/sweep.ts";

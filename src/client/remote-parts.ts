@@ -3,8 +3,8 @@
  * their bytes.
  */
 
-import { ROUTE_CALLS, SHARE_CALLS, SHARE_PATH } from "../api/operations.ts";
 import { fromBase64, toWireOriginalUpdate } from "../api/original.ts";
+import { ROUTE_CALLS, SHARE_CALLS, SHARE_PATH } from "../api/part-operations.ts";
 import { fromWire, toWire, type WireOf } from "../api/shape.ts";
 import type { CreatedShare, CreateShareInput, Share } from "../engine/access/shares.ts";
 import type { ListOriginalsInput, OriginalsApi } from "../engine/import/ingested-files.ts";

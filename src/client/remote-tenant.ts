@@ -1,12 +1,8 @@
 /** A remote tenant: the names, arguments and results of `TenantEngine`. */
 
 import { fromWireSessionStatus } from "../api/gateway.ts";
-import {
-  ENGINE_CALLS,
-  FUNCTION_CALLS,
-  OTHER_TENANT_CALLS,
-  TENANT_CALLS,
-} from "../api/operations.ts";
+import { OTHER_TENANT_CALLS, TENANT_CALLS } from "../api/operations.ts";
+import { ENGINE_CALLS, FUNCTION_CALLS } from "../api/part-operations.ts";
 import { fromWireSessionPage, type WireSession, type WireSessionPage } from "../api/session.ts";
 import { fromWire } from "../api/shape.ts";
 import { fromWireStats, type WireStats } from "../api/stats.ts";

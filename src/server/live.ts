@@ -253,3 +253,67 @@ async function withDeadline(wanted: Promise<void>, ms: number, signal: AbortSign
     signal.removeEventListener("abort", stop);
   }
 }
+
+/** Calls `onEnd` once: after the last chunk, when the stream fails, or when its reader cancels it. */
+export function whenEnded(
+  body: ReadableStream<Uint8Array>,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  return passOn(body.getReader(), onEnd);
+}
+
+/**
+ * Ends a long response when its caller's access ends.
+ *
+ * A request is authenticated at its start, but an event stream may last for days. So access is
+ * checked again periodically, and the stream ends when the token is revoked or expired. A reconnect
+ * gets the reason. `admitAgain` throws `unauthorized` or `forbidden` if the caller would be refused
+ * now; an unavailable store is no refusal.
+ */
+export function whileAdmitted(
+  body: ReadableStream<Uint8Array>,
+  admitAgain: () => Promise<unknown>,
+  everyMs: number,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const timer = setInterval(() => {
+    admitAgain().catch((error: unknown) => {
+      if (!isRefusal(error)) return;
+      clearInterval(timer);
+      reader.cancel(error).catch(() => undefined);
+    });
+  }, everyMs);
+  timer.unref();
+  return passOn(reader, () => clearInterval(timer));
+}
+
+function isRefusal(error: unknown): boolean {
+  return BackscrollError.is(error, "unauthorized") || BackscrollError.is(error, "forbidden");
+}
+
+function passOn(
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read();
+          if (!done) return controller.enqueue(value);
+        } catch (error) {
+          onEnd();
+          throw error;
+        }
+        onEnd();
+        controller.close();
+      },
+      async cancel(reason) {
+        onEnd();
+        await reader.cancel(reason);
+      },
+    },
+    // No read-ahead: the body itself bounds its buffer.
+    { highWaterMark: 0 },
+  );
+}

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { expect, test } from "vitest";
-import { type Connection, localUser } from "./local-access.ts";
+import { type Connection, localUser, staysOnMachine } from "./local-access.ts";
 
 const IS_LINUX = process.platform === "linux";
 
@@ -67,4 +67,19 @@ test("a system without such a table does not tell", () => {
   expect(localUser(CONNECTION, none, 1000)).toBe("unknown");
   expect(localUser(CONNECTION, () => HEADER, undefined)).toBe("unknown");
   expect(localUser({}, () => HEADER, 1000)).toBe("unknown");
+});
+
+test.each([
+  ["127.0.0.1", {}, true],
+  ["127.8.0.1", {}, true],
+  ["::1", {}, true],
+  ["::ffff:127.0.0.1", {}, true],
+  ["192.168.0.7", {}, false],
+  ["::ffff:10.0.0.1", {}, false],
+  [undefined, {}, false],
+  ["127.0.0.1", { "x-forwarded-for": "10.1.2.3" }, false],
+  ["127.0.0.1", { forwarded: "for=10.1.2.3" }, false],
+  ["::1", { via: "1.1 proxy" }, false],
+] as const)("an answer to %s with %o stays on the machine: %s", (address, headers, stays) => {
+  expect(staysOnMachine(address, new Headers(headers))).toBe(stays);
 });

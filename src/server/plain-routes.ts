@@ -2,16 +2,14 @@
 
 import { z } from "zod";
 import { fieldsOf, type Operation, type Operations, readOperation } from "../api/operation.ts";
+import { OTHER_TENANT_CALLS, SESSION_CALLS, TENANT_CALLS } from "../api/operations.ts";
 import {
   ENGINE_CALLS,
   FUNCTION_CALLS,
-  OTHER_TENANT_CALLS,
   RECORD_CALLS,
   ROUTE_CALLS,
-  SESSION_CALLS,
   SHARE_CALLS,
-  TENANT_CALLS,
-} from "../api/operations.ts";
+} from "../api/part-operations.ts";
 import { toWire } from "../api/shape.ts";
 import { fromWireFields, fromWireName, toWireName } from "../api/wire.ts";
 import { BackscrollError } from "../model/errors.ts";

@@ -17,10 +17,9 @@ import { type AppOptions, createApp } from "./app.ts";
 import { listen } from "./listen.ts";
 import { type FollowerLimits, Subscribers } from "./live.ts";
 import type { BudgetOptions } from "./load/budget.ts";
-import { LocalAccess, type LocalOptions, tellsUsers } from "./local-access.ts";
+import { type RateLimit, RateLimiter } from "./load/budget.ts";
+import { LOOPBACK_NAMES, LocalAccess, type LocalOptions, tellsUsers } from "./local-access.ts";
 import type { LogRequest } from "./log.ts";
-import { LOOPBACK_NAMES } from "./loopback.ts";
-import { type RateLimit, RateLimiter } from "./rate-limit.ts";
 import type { CopyStore } from "./route.ts";
 import { removeLeftOverCopies } from "./store-copy.ts";
 

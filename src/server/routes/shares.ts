@@ -1,7 +1,7 @@
 /** Expiring public links to one session, shown as a page without scripts, with secrets masked. */
 
 import { z } from "zod";
-import { SHARE_PATH } from "../../api/operations.ts";
+import { SHARE_PATH } from "../../api/part-operations.ts";
 import { toWire } from "../../api/shape.ts";
 import type { OpenedShare } from "../../engine/access/shares.ts";
 import type { Engine } from "../../engine/engine.ts";

@@ -1,17 +1,13 @@
 /** The schemas of answers that are shapes: see `model/shape.ts`. */
 
 import { z } from "zod";
+import { ENTRIES, FACTS, MEMORIES, SESSION_CALLS, TENANT_CALLS } from "../../api/operations.ts";
 import {
   ENGINE_CALLS,
-  ENTRIES,
-  FACTS,
-  MEMORIES,
   RECORD_CALLS,
   ROUTE_CALLS,
   ROUTE_SESSIONS,
-  SESSION_CALLS,
-  TENANT_CALLS,
-} from "../../api/operations.ts";
+} from "../../api/part-operations.ts";
 import { toWireName } from "../../api/wire.ts";
 import { ACCESS_TOKEN } from "../../model/access-token.ts";
 import {
