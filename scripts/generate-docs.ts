@@ -27,9 +27,9 @@ import {
   SESSION_FIELDS,
 } from "../src/model/session-fields.ts";
 import type { Migration } from "../src/store/migration.ts";
-import { POSTGRES_MIGRATIONS } from "../src/store/postgres/migrations.ts";
+import { POSTGRES_MIGRATIONS } from "../src/store/postgres/schema/index.ts";
 import { SEGMENT_TABLES } from "../src/store/sqlite/index/segment-schema.ts";
-import { SQLITE_MIGRATIONS } from "../src/store/sqlite/migrations.ts";
+import { SQLITE_MIGRATIONS } from "../src/store/sqlite/schema/index.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 

@@ -125,7 +125,7 @@ function checkFleet(address: string, { replicas = [], notify }: StoreOptions): v
   if (notify !== undefined) refuse("notify", way);
 }
 
-export { sealBackup } from "./store/sqlite/backup-seal.ts";
+export { sealBackup } from "./store/sqlite/sqlite-schema.ts";
 
 const POSTGRES = /^postgres(ql)?:\/\//i;
 

@@ -206,7 +206,7 @@ export function prepareBulk(): void {
   giveWay();
 }
 
-/** The same priority as the index thread's, see `store/sqlite/executor/thread-priority.ts`. */
+/** The same priority as the index thread's, see `store/sqlite/executor/storage-thread.ts`. */
 const POLITE = 5;
 
 /**

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { chooseFollower, MAX_LAG_MS } from "./choose-follower.ts";
 import { FeedMarks } from "./feed-marks.ts";
-import { LagMeter } from "./lag.ts";
+import { LagMeter } from "./follower.ts";
+import { chooseFollower, MAX_LAG_MS } from "./routed-store.ts";
 
 const READY = { isThere: true, lagMs: 0 };
 const GONE = { isThere: false, lagMs: 0 };

@@ -8,7 +8,7 @@ import type { NewChange } from "../../plan/plan-append.ts";
 import type { TenantDelta } from "../../plan/tenant-delta.ts";
 import type { ChangePage, FeedHead, Quota, Row } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
-import { bigints, byteas, texts } from "../binary-array.ts";
+import { bigints, byteas, texts } from "../binary-copy.ts";
 import { type PostgresConnection, type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import { NO_TENANT, TENANT_BY_NAME, type Transaction } from "../transaction.ts";

@@ -7,7 +7,6 @@ import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import { loadIndexCode } from "../../index/index-code.ts";
 import { openForReading, queueFull } from "../../store-errors.ts";
 import { MEMORY } from "../../store-options.ts";
-import { closeAll } from "../close-all.ts";
 import { Maintainer } from "../index/maintainer.ts";
 import { InMemoryMaintainer } from "../index/memory-maintainer.ts";
 import { Searcher } from "../index/searcher.ts";
@@ -23,7 +22,7 @@ import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { readEpoch } from "../sqlite-schema.ts";
 import { Breath } from "./breath.ts";
-import type { Executor, ExecutorOptions, OnUnmerged } from "./executor.ts";
+import { closeAll, type Executor, type ExecutorOptions, type OnUnmerged } from "./executor.ts";
 import { LogGrowth } from "./log-growth.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 

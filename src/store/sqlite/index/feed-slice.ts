@@ -19,8 +19,8 @@ import {
 import { PART_COLUMNS, toRecord } from "../../record/record-row.ts";
 import { toMemory } from "../../rows/note-row.ts";
 import { textOrNull } from "../../rows/text.ts";
-import { asText } from "../as-text.ts";
 import { readSoundPayloads } from "../operations/blobs.ts";
+import { asText } from "../operations/entry-columns.ts";
 import { isReadable, unfold } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";

@@ -33,6 +33,7 @@ import {
   noteIndexed,
   syncSegments,
   truncateLog,
+  whenFree,
   writeSegment,
 } from "./maintain-segments.ts";
 import {
@@ -46,7 +47,6 @@ import {
 import { SegmentFile } from "./segment-file.ts";
 import { listStored } from "./segments.ts";
 import { readSetting } from "./setting.ts";
-import { whenFree } from "./when-free.ts";
 
 /** The feed is read sequentially, once: a small page cache (2 MiB) suffices. */
 const CACHE_KIB = 2_048;

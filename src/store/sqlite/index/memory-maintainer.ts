@@ -17,11 +17,11 @@ import { maintenanceOptions } from "../../index/maintenance-options.ts";
 import { findTenant } from "../operations/feed.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { answerRead } from "./answer.ts";
+import { runWrite } from "./maintain-segments.ts";
 import { readManifest, releaseLease, swapManifest, takeLease } from "./manifest.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { deletePart, dropOthers, listOld, listStored, writeBlobs } from "./segments.ts";
 import { readSetting } from "./setting.ts";
-import { runWrite } from "./when-free.ts";
 
 export class InMemoryMaintainer {
   readonly #db: SqliteConnection;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { choosePrimary, type ServerReport } from "./choose-primary.ts";
+import { choosePrimary, type ServerReport } from "./server-report.ts";
 
 function server(
   index: number,
