@@ -15,9 +15,9 @@ import { type AutoPolicyName, CLAW_VARIABLE } from "../src/gateway/compaction/au
 import { SETTINGS } from "../src/gateway/config/settings.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
 import { COMPACTION } from "../src/model/compaction-numbers.ts";
+import { formatCount } from "../src/model/display.ts";
 import { ENTRY_KINDS } from "../src/model/entry.ts";
 import { ERROR_CODES } from "../src/model/errors.ts";
-import { formatCount } from "../src/model/format-count.ts";
 import type { JsonValue } from "../src/model/json.ts";
 import * as limits from "../src/model/limits.ts";
 import {

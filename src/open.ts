@@ -4,12 +4,11 @@
  */
 
 import { Engine, type EngineOptions } from "./engine/engine.ts";
-import type { Embedder } from "./model/embedder.ts";
 import { BackscrollError } from "./model/errors.ts";
 import { checkFields, checkPart } from "./model/input.ts";
 import type { Backend, Language, Telemetry, ToolIndexing } from "./model/inputs/choices.ts";
 import { INPUTS } from "./model/inputs/index.ts";
-import type { TextModel } from "./model/text-model.ts";
+import type { Embedder, TextModel } from "./model/models.ts";
 import { readVariable } from "./model/variables.ts";
 import type { AiSdkEmbeddingModel } from "./providers/embedding/sdk-embedder.ts";
 import { toEmbedder } from "./providers/embedding/to-embedder.ts";

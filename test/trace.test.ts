@@ -3,7 +3,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EngineApi } from "../src/engine/interfaces/engine-api.ts";
+import type { EngineApi } from "../src/engine/interfaces.ts";
 import { open, type Trace, type TraceInput, traceWork } from "../src/index.ts";
 import { traceNotes } from "../src/recap/show-trace.ts";
 import { createFolder } from "./support/folder.ts";

@@ -1,6 +1,6 @@
 /** The plain calls of a store, of its tenants, of their sessions and of other parts: see `operation.ts`. */
 
-import { ACCESS_TOKEN } from "../model/access-token.ts";
+import { ACCESS_TOKEN } from "../model/access.ts";
 import {
   BRANCH,
   CONTEXT_USAGE,

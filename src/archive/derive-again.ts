@@ -11,7 +11,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ImportOptions } from "../engine/import/import-subject.ts";
 import { filesOf } from "../engine/import/session-files.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { TranscriptFile } from "../ingest/files/open-file.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 import { BackscrollError } from "../model/errors.ts";

@@ -1,7 +1,7 @@
 /** The settings of an ingest run. */
 
 import { KeyedQueue } from "../async/keyed-queue.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { Oversize } from "../ingest/files/oversize.ts";
 import { GitLookup } from "../ingest/identity/git.ts";
 import { shortHash } from "../ingest/identity/short-hash.ts";

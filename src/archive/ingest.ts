@@ -4,7 +4,7 @@
  * Policy on top of the engine: where to look, how to title a session, when to read a file.
  */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { noCounts, type WalkCounts } from "../ingest/files/walk.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";

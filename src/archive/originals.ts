@@ -10,7 +10,7 @@
 
 import { mkdir, open, utimes } from "node:fs/promises";
 import { dirname, join, parse } from "node:path";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { compressFrame, decompressFrame } from "../ingest/files/frame.ts";
 import { TranscriptFile } from "../ingest/files/open-file.ts";
 import type { FileAccess } from "../ingest/source.ts";

@@ -3,7 +3,7 @@
  * `ingest`.
  */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { accessAround } from "../ingest/files/file-access.ts";
 import { withholdPartialLine } from "../ingest/files/last-line.ts";
 import { TranscriptFile } from "../ingest/files/open-file.ts";

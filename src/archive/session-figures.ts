@@ -12,8 +12,7 @@ import type { JsonObject } from "../model/json.ts";
 import type { IngestFigures } from "../model/session.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
 import { lineMarkOf } from "../transcript/copy-mark.ts";
-import { TitleMaker } from "../transcript/title/title-maker.ts";
-import { titlePatch } from "../transcript/title/title-patch.ts";
+import { TitleMaker, titlePatch } from "../transcript/title/title-maker.ts";
 
 /** A session names few tools; beyond this they are not counted. */
 const MAX_TOOLS = 200;

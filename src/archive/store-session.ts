@@ -2,7 +2,7 @@
 
 import type { ImportResult } from "../engine/import/import-session.ts";
 import type { EarlierKeys, ImportOptions } from "../engine/import/import-subject.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { GitAttributes } from "../ingest/identity/git.ts";
 import {
   compositeKey,

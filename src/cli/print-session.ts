@@ -1,8 +1,8 @@
 /** A session's heading, from its fields alone, and the answer where there is no session. */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
+import { totalTokens } from "../model/prices.ts";
 import type { Session } from "../model/session.ts";
-import { totalTokens } from "../model/usage.ts";
 import type { Context } from "./context.ts";
 import { counted, formatCount, formatTime } from "./print.ts";
 import { commandLine } from "./program.ts";

@@ -3,7 +3,7 @@
 import type { WireAccess } from "../api/access.ts";
 import { ENGINE_CALLS } from "../api/operations.ts";
 import { fromWireStatus, type WireStatus } from "../api/status.ts";
-import type { EngineApi } from "../engine/interfaces/engine-api.ts";
+import type { EngineApi } from "../engine/interfaces.ts";
 import type { SweepReport } from "../engine/sweep.ts";
 import type { VerifyOptions, VerifyReport } from "../engine/verify/verify.ts";
 import { BackscrollError } from "../model/errors.ts";

@@ -8,12 +8,11 @@
 import { toWireBlock } from "../api/block.ts";
 import { fromWire } from "../api/shape.ts";
 import { toWireFields } from "../api/wire.ts";
-import type { MessageApi } from "../engine/interfaces/session-api.ts";
+import type { MessageApi } from "../engine/interfaces.ts";
 import type { OpenMessageInput } from "../engine/message-stream.ts";
 import type { CommitInput } from "../engine/writing/commit-input.ts";
 import type { BlockInput } from "../model/block.ts";
-import type { Entry } from "../model/entry.ts";
-import { ENTRY } from "../model/entry.ts";
+import { ENTRY, type Entry } from "../model/entry.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { LEASE_MS } from "../model/lease.ts";

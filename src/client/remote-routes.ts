@@ -2,11 +2,10 @@
 
 import { ROUTE_CALLS } from "../api/operations.ts";
 import { fromWire } from "../api/shape.ts";
-import type { RoutesApi } from "../engine/interfaces/routes-api.ts";
+import type { RoutesApi } from "../engine/interfaces.ts";
 import type { PutRouteInput } from "../engine/routes/routes.ts";
 import { BackscrollError } from "../model/errors.ts";
-import type { SessionRoute } from "../model/route.ts";
-import { SESSION_ROUTE } from "../model/route.ts";
+import { SESSION_ROUTE, type SessionRoute } from "../model/route.ts";
 import { toWireNew } from "./new-session.ts";
 import { type CallsOf, callsOf } from "./plain-calls.ts";
 import { at, known, toBody } from "./request.ts";

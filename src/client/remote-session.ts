@@ -25,23 +25,24 @@ import type { ExtractedPart, ExtractFactsOptions } from "../engine/facts/extract
 import type { FactInput, ListFactsInput } from "../engine/facts/facts.ts";
 import type { DeleteOptions, Tombstone } from "../engine/forget.ts";
 import type { ForkInput } from "../engine/fork.ts";
-import type { SessionApi } from "../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../engine/interfaces.ts";
 import type { MessageInput, MessageWithResults, PlainMessage } from "../engine/message-input.ts";
 import type { OpenMessageInput } from "../engine/message-stream.ts";
 import type { ListMessagesInput, MessagePage } from "../engine/read.ts";
 import type { SearchInput, SearchNotesInput, SearchResult } from "../engine/search.ts";
 import type { UpdateSessionInput } from "../engine/session-input.ts";
-import type { BranchInput, CustomMessageInput, EditInput } from "../engine/session-options.ts";
 import type { AppendEntriesOptions } from "../engine/writing/append-entries.ts";
-import type { EntryInput } from "../engine/writing/entry-input.ts";
+import type {
+  BranchInput,
+  CustomMessageInput,
+  EditInput,
+  EntryInput,
+} from "../engine/writing/entry-input.ts";
 import type { ReplaceSuffixInput } from "../engine/writing/replace-suffix.ts";
 import { SUMMARY } from "../model/answers/context.ts";
-import type { Entry } from "../model/entry.ts";
-import { ENTRY } from "../model/entry.ts";
+import { ENTRY, type Entry } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
-import type { Fact, Memory } from "../model/note.ts";
-import { FACT } from "../model/note.ts";
+import { FACT, type Fact, type Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { ContentInput } from "../transcript/normalize.ts";
 import { compact, planCompaction } from "./compact.ts";

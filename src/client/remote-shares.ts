@@ -4,7 +4,7 @@ import { SHARE_CALLS } from "../api/operations.ts";
 import { SHARE_PATH } from "../api/page/share.ts";
 import { fromWire, type WireOf } from "../api/shape.ts";
 import type { CreatedShare, CreateShareInput, Share } from "../engine/access/shares.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { SHARE } from "../model/answers/store.ts";
 import { type CallsOf, callsOf } from "./plain-calls.ts";
 import { at, known, toBody, toTimes } from "./request.ts";

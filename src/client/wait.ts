@@ -1,6 +1,6 @@
 /** Waits before a retry. */
 
-import { backOffMs, withJitter } from "../async/back-off.ts";
+import { backOffMs, withJitter } from "../async/pause.ts";
 
 const FIRST_MS = 100;
 const LONGEST_MS = 5_000;

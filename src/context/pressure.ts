@@ -8,8 +8,8 @@
 
 import type { CONTEXT_USAGE } from "../model/answers/context.ts";
 import type { Usage } from "../model/entry.ts";
+import { totalTokens } from "../model/prices.ts";
 import type { FieldsOf } from "../model/shape.ts";
-import { totalTokens } from "../model/usage.ts";
 
 export interface Pressure extends Omit<FieldsOf<typeof CONTEXT_USAGE>, "billed" | "compaction"> {}
 

@@ -78,9 +78,14 @@ import {
   searchSessions,
 } from "./search.ts";
 import { toSessionPatch, type UpdateSessionInput } from "./session-input.ts";
-import type { BranchInput, CustomMessageInput, EditInput } from "./session-options.ts";
 import { type AppendEntriesOptions, appendEntries } from "./writing/append-entries.ts";
-import { draftEntries, type EntryInput } from "./writing/entry-input.ts";
+import {
+  type BranchInput,
+  type CustomMessageInput,
+  draftEntries,
+  type EditInput,
+  type EntryInput,
+} from "./writing/entry-input.ts";
 import { entryIds, getByExternalId } from "./writing/external-ids.ts";
 import { type ReplaceSuffixInput, replaceSuffix } from "./writing/replace-suffix.ts";
 import { branchSession, editMessage, replaceMessage } from "./writing/rewrite.ts";

@@ -10,8 +10,13 @@ export type {
   ToolCallPart,
 } from "../context/chat-model.ts";
 export type { FailureKind } from "../providers/model-failure.ts";
-export type { DueReset, StaleReason } from "../routing/resets/reset-decision.ts";
-export type { ResetMode, ResetPolicy, ResetSettings } from "../routing/resets/reset-policy.ts";
+export type {
+  DueReset,
+  ResetMode,
+  ResetPolicy,
+  ResetSettings,
+  StaleReason,
+} from "../routing/resets.ts";
 export {
   type ChatType,
   DEFAULT_DM_SCOPE,

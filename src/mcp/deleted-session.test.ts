@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { open } from "../index.ts";
 import { READ_ACCESS } from "./access.cases.ts";
 import { recall } from "./tools/recall.ts";

@@ -13,7 +13,7 @@ import {
 import type { JsonBounds } from "../api/body/json-meter.ts";
 import { readBoundedJson } from "../api/body/read-json.ts";
 import type { WireSessionStatus } from "../api/gateway.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import {

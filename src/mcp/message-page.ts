@@ -1,6 +1,6 @@
 /** A page of messages with a size limit each, for the tool and the resource. */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { MAX_MCP_MESSAGE_BYTES } from "../model/limits.ts";

@@ -4,7 +4,7 @@
  */
 
 import { markIncognito } from "../archive/rules/incognito.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { projectId, sessionInKey } from "../ingest/identity/session-key.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { isPlainObject } from "../model/json.ts";

@@ -6,7 +6,7 @@
  */
 
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { keepRunning } from "../engine/leases/outage.ts";
 import type { Change } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";

@@ -2,7 +2,7 @@
 
 import type { LanguageModel } from "ai";
 import type { ChatModel } from "../context/chat-model.ts";
-import type { TextModel } from "../model/text-model.ts";
+import type { TextModel } from "../model/models.ts";
 import { textModel } from "./ask-model.ts";
 import type { LanguageModelOptions } from "./call-options.ts";
 import { chatModel } from "./chat-model.ts";

@@ -5,7 +5,7 @@
  */
 
 import { type ToolEffects, toolEffects } from "../compaction/digest/tool-effects.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { inputTextOf, type ToolResultBlock, type ToolUseBlock, textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { MAX_PAGE } from "../model/limits.ts";

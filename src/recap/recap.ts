@@ -4,7 +4,7 @@
  */
 
 import { checkHits, checkPeriod, type Period } from "../engine/check.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import type {
   RECAP,

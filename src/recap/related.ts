@@ -6,7 +6,7 @@
 
 import { saidBlocks } from "../api/text/said-blocks.ts";
 import { checkHits } from "../engine/check.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { SearchInput } from "../engine/search.ts";
 import type { RELATED } from "../model/answers/context.ts";
 import { textOf } from "../model/block.ts";

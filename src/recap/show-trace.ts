@@ -2,7 +2,7 @@
 
 import { sessionHeading } from "../api/text/session-heading.ts";
 import { telling } from "../api/text/tool-call-line.ts";
-import { formatCount } from "../model/format-count.ts";
+import { formatCount } from "../model/display.ts";
 import { bareCommand } from "./bare-command.ts";
 import { maskedLine } from "./masked-line.ts";
 import type { Call } from "./read-acts.ts";

@@ -6,9 +6,9 @@
  */
 
 import { checkHits, checkPeriod, type Period } from "../engine/check.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { SearchInput } from "../engine/search.ts";
-import type { TextScope } from "../engine/sessions/find-with-text.ts";
+import type { TextScope } from "../engine/sessions/list-sessions.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { open } from "../open.ts";
 import { warmUp } from "./warm-up.ts";
 

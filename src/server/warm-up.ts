@@ -4,7 +4,7 @@
  * search waits for all of that.
  */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
 

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../model/json.ts";
-import { TITLE_FROM_KEY } from "../transcript/title/made-title.ts";
+import { TITLE_FROM_KEY } from "../transcript/title/title-text.ts";
 import type { SessionPatch } from "./records.ts";
 
 /** Merges at the top level; a null removes its key. */

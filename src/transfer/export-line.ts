@@ -3,7 +3,7 @@
 import { maskEntry, maskFact, maskJson, maskMemory, maskSession, maskText } from "../api/mask.ts";
 import { toWireSession } from "../api/session.ts";
 import { toWire } from "../api/shape.ts";
-import { ACCESS_TOKEN } from "../model/access-token.ts";
+import { ACCESS_TOKEN } from "../model/access.ts";
 import { ENTRY } from "../model/entry.ts";
 import type { JsonValue } from "../model/json.ts";
 import { FACT, MEMORY } from "../model/note.ts";

@@ -1,7 +1,6 @@
 /** All data of a tenant, record by record. */
 
-import type { SessionApi } from "../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../engine/interfaces.ts";
 import type { OwnedItem } from "../engine/owned/each-owned.ts";
 import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";

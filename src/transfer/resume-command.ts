@@ -3,7 +3,7 @@
 import type { RESUME_COMMAND } from "../model/answers/context.ts";
 import type { Session } from "../model/session.ts";
 import type { FieldsOf } from "../model/shape.ts";
-import { ownIdOf } from "../store/ids/short-id.ts";
+import { ownIdOf } from "../store/session-ref.ts";
 import { shellWord } from "./shell-word.ts";
 
 type Resumable = "claude-code" | "codex" | "pi" | "opencode" | "gemini-cli";

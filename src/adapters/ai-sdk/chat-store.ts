@@ -5,8 +5,7 @@
  * supersedes the stored one, which stays in the session's tree.
  */
 
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../../engine/interfaces.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";

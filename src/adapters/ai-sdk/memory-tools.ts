@@ -9,7 +9,7 @@ import { maskMemory } from "../../api/mask.ts";
 import { ABOUT_RECALLED, MEMORY_WORDS, QUERY_HELP } from "../../api/memory-words.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
 import { parseTime } from "../../api/text/time-input.ts";
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import type { SessionApi } from "../../engine/interfaces.ts";
 import type { SearchInput } from "../../engine/search.ts";
 import { SEARCH_RESULT } from "../../model/answers/context.ts";
 import { checkFields, checkMethods, checkPart } from "../../model/input.ts";

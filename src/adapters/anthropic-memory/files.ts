@@ -3,9 +3,8 @@
  * indexed text. Each earlier version of a file is a record in a second namespace.
  */
 
-import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
-import type { RecordsApi } from "../../engine/records/records.ts";
+import { eachRecord, type RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE, MAX_RECORD_OPERATIONS, MAX_RECORD_TEXT_BYTES } from "../../model/limits.ts";
 import type { StoredRecord } from "../../model/record.ts";

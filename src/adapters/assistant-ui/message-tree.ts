@@ -6,7 +6,7 @@
  * children become children of the message before it.
  */
 
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import type { SessionApi } from "../../engine/interfaces.ts";
 import type { Entry } from "../../model/entry.ts";
 import { treePages } from "../common/tree-pages.ts";
 import { messageIdOf } from "./stored-message.ts";

@@ -8,8 +8,7 @@
  */
 
 import { KeyedQueue } from "../../async/keyed-queue.ts";
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../../engine/interfaces.ts";
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";

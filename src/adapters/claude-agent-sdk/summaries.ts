@@ -5,7 +5,7 @@
  * appended since the last one, and stores the result in a record. So appends need no lock.
  */
 
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";

@@ -1,4 +1,4 @@
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { describe } from "../../model/json.ts";
 

@@ -1,8 +1,7 @@
 /** The sessions of another program's threads, found or created by key. */
 
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import type { EnsureSessionInput } from "../../engine/sessions/ensure-session.ts";
+import type { SessionApi, TenantApi } from "../../engine/interfaces.ts";
+import type { EnsureSessionInput } from "../../engine/sessions/resolve-session.ts";
 import { BackscrollError } from "../../model/errors.ts";
 
 /** Gives the fields of one session, before it is created. */

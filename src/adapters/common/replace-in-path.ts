@@ -1,6 +1,6 @@
 /** Replaces a message of the active path that other messages follow. */
 
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import type { SessionApi } from "../../engine/interfaces.ts";
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { Entry } from "../../model/entry.ts";
 import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";

@@ -1,6 +1,6 @@
 /** The entries of a session, in the order of writing, page by page. */
 
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import type { SessionApi } from "../../engine/interfaces.ts";
 import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import { readAhead } from "./read-ahead.ts";

@@ -1,7 +1,6 @@
 /** The records of checkpoints, and a cache of the parts that their children need. */
 
-import { eachRecord } from "../../engine/records/each-record.ts";
-import type { RecordsApi } from "../../engine/records/records.ts";
+import { eachRecord, type RecordsApi } from "../../engine/records/records.ts";
 import type { StoredRecord } from "../../model/record.ts";
 import type { StoredValue } from "./channel-values.ts";
 import { type Dumped, fromFrame, toFrame } from "./frames.ts";

@@ -8,7 +8,7 @@
  * again.
  */
 
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";

@@ -3,10 +3,9 @@
  * fields are the record's text.
  */
 
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { eachRecord } from "../../engine/records/each-record.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
-import type { RecordsApi } from "../../engine/records/records.ts";
+import { eachRecord, type RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";

@@ -5,7 +5,7 @@
  * message of a checkpoint.
  */
 
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
 import { KnownSessions } from "../common/known-sessions.ts";
 import { storeOrBare } from "../common/settle.ts";

@@ -3,8 +3,7 @@
  * task.
  */
 
-import { eachRecord } from "../../engine/records/each-record.ts";
-import type { RecordsApi } from "../../engine/records/records.ts";
+import { eachRecord, type RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { type Dumped, fromFrame, toFrame } from "./frames.ts";
 import { type Line, taskOf, writesKey, writesOf } from "./keys.ts";

@@ -4,8 +4,7 @@
  * the checkpoints are read, so that those of a new checkpoint are not among them.
  */
 
-import { eachRecord } from "../../engine/records/each-record.ts";
-import type { RecordsApi } from "../../engine/records/records.ts";
+import { eachRecord, type RecordsApi } from "../../engine/records/records.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { StoredRecord } from "../../model/record.ts";
 import { deleteBelow, deleteKeys } from "../common/delete-records.ts";

@@ -6,7 +6,7 @@
  */
 
 import { KeyedQueue } from "../../async/keyed-queue.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import type { StoredRecord } from "../../model/record.ts";
 import { toRecordText } from "../common/record-text.ts";
 import { untilWritten } from "../common/settle.ts";

@@ -5,8 +5,7 @@
  * list.
  */
 
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../../engine/interfaces.ts";
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { BlockInput } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";

@@ -1,8 +1,7 @@
 /** Batched access to the records of a namespace. */
 
-import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
-import type { RecordsApi } from "../../engine/records/records.ts";
+import { eachRecord, type RecordsApi } from "../../engine/records/records.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { RecordInfo, StoredRecord } from "../../model/record.ts";

@@ -4,7 +4,7 @@
  */
 
 import { hash } from "node:crypto";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { BackscrollError } from "../../model/errors.ts";
 
 /** The rule's name in reports. */

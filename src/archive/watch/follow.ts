@@ -5,7 +5,7 @@
  */
 
 import type { Engine } from "../../engine/engine.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { workstationId } from "../../ingest/identity/workstation.ts";
 import { LEASE_MS } from "../../model/lease.ts";
 import { type WatchInput, watchPlaces } from "./watch.ts";

@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { lstat, realpath } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import { pause } from "../../async/pause.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { accessAround, isInside } from "../../ingest/files/file-access.ts";
 import { noCounts, toFound } from "../../ingest/files/walk.ts";
 import type { Place, TranscriptSource } from "../../ingest/source.ts";

@@ -18,7 +18,7 @@ import {
 } from "../../compaction/handover/handover.ts";
 import { escapeTags } from "../../context/own-tags.ts";
 import { quoteConversation } from "../../context/quote.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { splitLines } from "../../ingest/lines.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
 import { SOURCES } from "../../ingest/sources.ts";

@@ -1,6 +1,6 @@
 /** Flushes the index after an ingest, so that searches do not read the same tail each time. */
 
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { type Context, isServer } from "../context.ts";
 

@@ -2,7 +2,7 @@
 
 import { type IngestInput, survey } from "../../archive/ingest.ts";
 import type { Totals } from "../../archive/outcome.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { formatBytes, formatCount } from "../print.ts";
 import { Progress } from "../progress.ts";
 

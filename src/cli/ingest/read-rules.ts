@@ -1,7 +1,7 @@
 /** What decides on this machine about what is stored and what may leave: for reports. */
 
 import { survey } from "../../archive/ingest.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { thisMachine } from "../../ingest/identity/this-machine.ts";
 import { messageOf } from "../../model/errors.ts";
 import { type Policy, readPolicy } from "../../policy.ts";

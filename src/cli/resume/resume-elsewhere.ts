@@ -2,7 +2,7 @@
 
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import {
   DEFAULT_BRIEFING_TOKENS,
   MAX_BRIEFING_TOKENS,

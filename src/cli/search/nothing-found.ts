@@ -1,7 +1,7 @@
 /** Explains an empty result: each line has a cause and a remedy. */
 
 import { survey } from "../../archive/ingest.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import type { SearchInput } from "../../engine/search.ts";
 import { thisMachine } from "../../ingest/identity/this-machine.ts";
 import { filtersOf } from "../../model/session-filters.ts";

@@ -4,7 +4,7 @@ import { readableJson } from "../../api/text/readable-json.ts";
 import { type ShownNeighbours, shownItems } from "../../api/text/shown-items.ts";
 import { toolCallLine } from "../../api/text/tool-call-line.ts";
 import type { SearchResult } from "../../engine/search.ts";
-import { excerptRange, isRun } from "../../model/excerpt.ts";
+import { excerptRange, isRun } from "../../model/display.ts";
 import { formatTime } from "../print.ts";
 import type { Terminal } from "../terminal.ts";
 import { clean, clip, oneLine } from "../text.ts";

@@ -5,8 +5,8 @@
 
 import { homedir } from "node:os";
 import { hasConfig } from "../../gateway/config/find-config.ts";
-import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import type { Embedder } from "../../model/models.ts";
 import { readVariable } from "../../model/variables.ts";
 import { compatibleEmbedder } from "../../providers/embedding/compatible-embedder.ts";
 import { localEmbedder } from "../../providers/embedding/local-embedder.ts";

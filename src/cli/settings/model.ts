@@ -1,7 +1,7 @@
 /** The language model of the command line, from the environment. No command needs one to start. */
 
 import { BackscrollError } from "../../model/errors.ts";
-import type { TextModel } from "../../model/text-model.ts";
+import type { TextModel } from "../../model/models.ts";
 import { readVariable } from "../../model/variables.ts";
 import { compatibleModel } from "../../providers/compatible-model.ts";
 import type { FullModel } from "../../providers/full-model.ts";

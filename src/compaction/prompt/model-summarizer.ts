@@ -1,6 +1,6 @@
 /** Writes summaries with a language model and checks its answers. */
 
-import type { TextModel } from "../../model/text-model.ts";
+import type { TextModel } from "../../model/models.ts";
 import type { CitedText, Summarizer, SummaryRequest } from "../summary.ts";
 import { checkSummary } from "./check-summary.ts";
 import { type SummaryDemands, summaryPrompt } from "./summary-prompt.ts";

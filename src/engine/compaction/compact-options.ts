@@ -24,8 +24,8 @@ import type {
 } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_INSTRUCTIONS_BYTES } from "../../model/limits.ts";
+import type { TextModel } from "../../model/models.ts";
 import type { Session } from "../../model/session.ts";
-import type { TextModel } from "../../model/text-model.ts";
 import { checkInput, checkOneOf, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 

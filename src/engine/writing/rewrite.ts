@@ -12,7 +12,7 @@ import { listSummaries, type Summary } from "../compaction/summarize.ts";
 import { findCompaction } from "../context/read-context.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type Draft, draftEntry, draftMessage, type MessageInput } from "../message-input.ts";
-import type { BranchInput, EditInput } from "../session-options.ts";
+import type { BranchInput, EditInput } from "./entry-input.ts";
 
 /**
  * Makes `entryId` the active leaf; with a summary, through an entry that records the abandoned

@@ -5,7 +5,7 @@
 
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { sourceFieldsOf } from "../../transcript/source-fields.ts";
-import { givenTitle } from "../../transcript/title/made-title.ts";
+import { givenTitle } from "../../transcript/title/title-text.ts";
 import type { ExportFormat } from "../format.ts";
 import { AtifSteps, FORMAT, OWN } from "./atif-step.ts";
 

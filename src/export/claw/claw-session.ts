@@ -13,7 +13,7 @@ import { type Entry, kindRules } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import type { Session } from "../../model/session.ts";
 import { sourceFieldsOf } from "../../transcript/source-fields.ts";
-import { givenTitle } from "../../transcript/title/made-title.ts";
+import { givenTitle } from "../../transcript/title/title-text.ts";
 import type { ExportInput } from "../format.ts";
 import type { LossLog } from "../losses.ts";
 import { toClawMessage } from "./claw-message.ts";

@@ -1,6 +1,6 @@
 /** Text as HTML. Every character of a transcript in a page passes through here. */
 
-import { clean } from "../../model/clean.ts";
+import { clean } from "../../model/display.ts";
 
 const ENTITIES: Readonly<Record<string, string>> = {
   "&": "&amp;",

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
-import { resolveResetPolicy } from "../../routing/resets/reset-policy.ts";
+import { resolveResetPolicy } from "../../routing/resets.ts";
 import type { GatewayConfigInput } from "./gateway-config.ts";
 import { loadConfig } from "./load-config.ts";
 import { readConfig } from "./read-config.ts";

@@ -2,7 +2,7 @@
 
 import type { JsonValue } from "../../model/json.ts";
 import { SECRET_PREFIX, SECRET_PREFIX_WORDS } from "../../model/variables.ts";
-import { isTimeZone } from "../../routing/resets/daily-boundary.ts";
+import { isTimeZone } from "../../routing/resets.ts";
 
 export interface SettingKind {
   /** Completes an error's `must be …`. */

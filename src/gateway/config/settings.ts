@@ -7,12 +7,11 @@
 
 import { DEFAULT_CONTEXT_TOKENS } from "../../context/context-window.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
-import { formatCount } from "../../model/format-count.ts";
+import { formatCount } from "../../model/display.ts";
 import { SUMMARIZERS } from "../../model/inputs/choices.ts";
 import type { JsonValue } from "../../model/json.ts";
-import { RESET_MODES } from "../../routing/resets/reset-policy.ts";
+import { DEFAULT_RESET_TRIGGERS, RESET_MODES } from "../../routing/resets.ts";
 import { DEFAULT_DM_SCOPE, DM_SCOPES } from "../../routing/resolve-key.ts";
-import { DEFAULT_RESET_TRIGGERS } from "../../routing/triggers.ts";
 import { AUTO_POLICIES, CLAW_VARIABLE, DEFAULT_AUTO_POLICY } from "../compaction/auto-policy.ts";
 import {
   COUNT,

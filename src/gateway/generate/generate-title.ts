@@ -7,9 +7,9 @@ import { textOf } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import type { TextModel } from "../../model/text-model.ts";
+import type { TextModel } from "../../model/models.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
-import { shortenTitle } from "../../transcript/title/shorten.ts";
+import { shortenTitle } from "../../transcript/title/title-text.ts";
 
 export interface GenerateTitleOptions {
   readonly model: ChatModel | AiSdkModel | TextModel;

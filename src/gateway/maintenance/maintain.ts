@@ -13,7 +13,7 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
 import type { FieldsOf } from "../../model/shape.ts";
-import { readSessionKey, resetTypeOf } from "../../routing/resets/reset-type.ts";
+import { readSessionKey, resetTypeOf } from "../../routing/resets.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";
 import { findSession } from "../routes/start-session.ts";
 import {

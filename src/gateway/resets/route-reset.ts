@@ -1,9 +1,16 @@
 /** Applies the configured reset rules to the session of a key. */
 
 import type { Session } from "../../model/session.ts";
-import { type DueReset, dueReset, nextReset } from "../../routing/resets/reset-decision.ts";
-import { type ResetPolicy, resolveResetPolicy } from "../../routing/resets/reset-policy.ts";
-import { channelOf, readSessionKey, resetTypeOf } from "../../routing/resets/reset-type.ts";
+import {
+  channelOf,
+  type DueReset,
+  dueReset,
+  nextReset,
+  type ResetPolicy,
+  readSessionKey,
+  resetTypeOf,
+  resolveResetPolicy,
+} from "../../routing/resets.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";
 
 type Times = Pick<Session, "startedAt" | "lastInteractionAt">;

@@ -3,9 +3,9 @@
 import type { CompactionResult } from "../../engine/compaction/compact.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import { formatCount } from "../../model/display.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { formatCount } from "../../model/format-count.ts";
-import { matchTrigger } from "../../routing/triggers.ts";
+import { matchTrigger } from "../../routing/resets.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";
 import { type SessionStatus, sessionStatus } from "../status/session-status.ts";
 

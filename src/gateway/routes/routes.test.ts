@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { TextModel } from "../../model/text-model.ts";
+import type { TextModel } from "../../model/models.ts";
 import type { GatewayConfigInput } from "../config/gateway-config.ts";
 import { BACKENDS } from "../gateway.cases.ts";
 import { sessionStatus } from "../status/session-status.ts";

@@ -11,7 +11,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { SessionRoute } from "../../model/route.ts";
 import type { Session } from "../../model/session.ts";
-import { readSessionKey } from "../../routing/resets/reset-type.ts";
+import { readSessionKey } from "../../routing/resets.ts";
 import { formatSessionKey, parentKey } from "../../routing/session-key.ts";
 import { withoutAutoState } from "../compaction/session-state.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";

@@ -3,7 +3,7 @@ import { maskText } from "../../api/mask.ts";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
-import { formatCount } from "../../model/format-count.ts";
+import { formatCount } from "../../model/display.ts";
 import { KEEP_WORDS, SUMMARY_STRATEGIES } from "../../model/inputs/choices.ts";
 import { DEFAULT_MCP_READ_TOKENS } from "../../model/limits.ts";
 import { ABOUT, EXAMPLE_ID, SESSION_ID, TRUNCATED } from "./fields.ts";

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ABOUT_RECALLED } from "../../api/memory-words.ts";
 import { sessionHeading } from "../../api/text/session-heading.ts";
 import { quoteConversation } from "../../context/quote.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import {
   DEFAULT_MCP_MESSAGE_BYTES,

@@ -4,7 +4,7 @@ import { readableJson } from "../../api/text/readable-json.ts";
 import { sessionHeading } from "../../api/text/session-heading.ts";
 import { type ShownNeighbours, shownItems } from "../../api/text/shown-items.ts";
 import { toolCallLine } from "../../api/text/tool-call-line.ts";
-import { excerptRange, isRun, type TextRange } from "../../model/excerpt.ts";
+import { excerptRange, isRun, type TextRange } from "../../model/display.ts";
 import type { Session } from "../../model/session.ts";
 import type { SearchHit, WindowItem } from "../../search/request.ts";
 import { formatRef } from "../refs.ts";

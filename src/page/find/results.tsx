@@ -1,9 +1,9 @@
 /** Hits, the best first: the session, the message with marked matches, and a line of context. */
 
-import { headOf } from "../../model/excerpt.ts";
+import { headOf } from "../../model/display.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Hit, WindowItem } from "../data/types.ts";
-import { tellingIn } from "../parts/call-words.ts";
+import { mainArgument } from "../parts/call-words.ts";
 import { age, moment } from "../parts/words.ts";
 import { excerpt, plainLine } from "./excerpt.ts";
 import { chosenFilters } from "./filters.ts";
@@ -135,7 +135,7 @@ function excerptOf(item: WindowItem) {
 /** One line of context. Of a call, its describing value. */
 function Line({ item }: { readonly item: WindowItem }) {
   const said = item.snippet.slice(nameLength(item));
-  const text = (said.startsWith("({") ? tellingIn(said) : undefined) ?? said;
+  const text = (said.startsWith("({") ? mainArgument(said) : undefined) ?? said;
   return (
     <span class="context-line">
       <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}

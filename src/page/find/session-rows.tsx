@@ -1,6 +1,6 @@
 /** The list of the newest sessions: title, agent, origin, figures, age. */
 
-import { projectName } from "../../model/project-name.ts";
+import { projectName } from "../../model/display.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Session } from "../data/types.ts";
 import { age, counted, moment, short } from "../parts/words.ts";

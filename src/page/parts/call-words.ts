@@ -1,10 +1,10 @@
 /** The describing value of a tool call, and paths below a folder. Pure. */
 
-import { TELLING_FIELDS } from "../../model/telling-fields.ts";
+import { MAIN_ARGUMENTS } from "../../model/display.ts";
 
 /** The describing value of a call's input; undefined if there is none. The JSON may be cut off at its end. */
-export function tellingIn(json: string): string | undefined {
-  for (const field of TELLING_FIELDS) {
+export function mainArgument(json: string): string | undefined {
+  for (const field of MAIN_ARGUMENTS) {
     const value = new RegExp(`"${field}":\\s*"((?:[^"\\\\]|\\\\.)+)`).exec(json)?.[1];
     if (value !== undefined) return value;
   }

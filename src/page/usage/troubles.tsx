@@ -2,7 +2,7 @@
 
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { projectName } from "../../model/project-name.ts";
+import { projectName } from "../../model/display.ts";
 import { param, sessionAddress } from "../data/address.ts";
 import { engine, tell } from "../data/connection.ts";
 import { Latest } from "../data/latest.ts";

@@ -1,8 +1,7 @@
 /** Calls an embedding model: timeout, retries, counters, errors. */
 
-import { backOffMs, withJitter } from "../../async/back-off.ts";
-import { pause } from "../../async/pause.ts";
-import type { Embedder, EmbedderUse, Vector } from "../../model/embedder.ts";
+import { backOffMs, pause, withJitter } from "../../async/pause.ts";
+import type { Embedder, EmbedderUse, Vector } from "../../model/models.ts";
 import { DEFAULT_TIMEOUT_MS, stateOf } from "../ask-model.ts";
 import { modelFailure } from "../model-failure.ts";
 

@@ -5,10 +5,10 @@
  * Only the configured address gets text: a redirect is a failure.
  */
 
-import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import type { Embedder } from "../../model/models.ts";
 import { requireAllowed } from "../../policy.ts";
 import { checkBaseUrl } from "../compatible-model.ts";
 import { type EmbedderOptions, type EmbeddingAnswer, retryingEmbedder } from "./ask-embedder.ts";

@@ -3,8 +3,8 @@
  * them to length 1.
  */
 
-import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import type { Embedder } from "../../model/models.ts";
 import { redact } from "../../secrets/redact.ts";
 
 /** Texts and characters per call: within hosted models' limits, and cheap to retry. */

@@ -2,9 +2,9 @@
  * Embedding models of the AI SDK, called without loading the SDK: the model object has the method.
  */
 
-import type { Embedder, Vector } from "../../model/embedder.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import type { Embedder, Vector } from "../../model/models.ts";
 import { requireAllowed } from "../../policy.ts";
 import { type EmbedderOptions, retryingEmbedder } from "./ask-embedder.ts";
 

@@ -1,7 +1,7 @@
 /** Accepts the host's forms of an embedder. */
 
-import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import type { Embedder } from "../../model/models.ts";
 import { type GuardedEmbedder, guardEmbedder } from "./guard-embedder.ts";
 import { type AiSdkEmbeddingModel, embeddingModel, isAiSdkEmbeddingModel } from "./sdk-embedder.ts";
 

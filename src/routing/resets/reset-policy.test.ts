@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
-import { type ResetConfig, type ResetPolicy, resolveResetPolicy } from "./reset-policy.ts";
-import type { ResetType } from "./reset-type.ts";
+import {
+  type ResetConfig,
+  type ResetPolicy,
+  type ResetType,
+  resolveResetPolicy,
+} from "../resets.ts";
 
 const DAILY = { mode: "daily", atHour: 4, idleMinutes: null } as const;
 

@@ -1,7 +1,7 @@
 /** Builds hits with their windows from ranked messages. */
 
 import { textOf } from "../../model/block.ts";
-import { isRun, type TextRange } from "../../model/excerpt.ts";
+import { isRun, type TextRange } from "../../model/display.ts";
 import { endOutsideSecret } from "../../secrets/cut-outside-secrets.ts";
 import { redact } from "../../secrets/redact.ts";
 import type { Language } from "../analysis/analyze.ts";

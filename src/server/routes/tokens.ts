@@ -4,8 +4,14 @@ import { z } from "zod";
 import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
-import { ACCESS_SCOPES, actorFor, requireAnyActor, requireOperator } from "../../model/access.ts";
-import { ACCESS_TOKEN, type AccessToken } from "../../model/access-token.ts";
+import {
+  ACCESS_SCOPES,
+  ACCESS_TOKEN,
+  type AccessToken,
+  actorFor,
+  requireAnyActor,
+  requireOperator,
+} from "../../model/access.ts";
 import { tenantRoute } from "../plain-routes.ts";
 import { defineRoute, type Route } from "../route.ts";
 import { key, limitQuery, timeInput } from "../schemas/common.ts";

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
-import { formatCount } from "../../model/format-count.ts";
+import { formatCount } from "../../model/display.ts";
 import {
   KEEP_WORDS,
   SUMMARIZERS,

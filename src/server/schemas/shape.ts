@@ -13,7 +13,7 @@ import {
   TENANT_CALLS,
 } from "../../api/operations.ts";
 import { toWireName } from "../../api/wire.ts";
-import { ACCESS_TOKEN } from "../../model/access-token.ts";
+import { ACCESS_TOKEN } from "../../model/access.ts";
 import {
   CLEARING,
   COMPACTION_PLAN,

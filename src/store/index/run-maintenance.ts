@@ -6,13 +6,18 @@
 
 import { pause } from "../../async/pause.ts";
 import { runLater } from "../../search/drive.ts";
-import type {
-  Answers,
-  Asking,
-  MaintenanceReport,
-  MaintenanceTask,
-  Need,
+import {
+  type Answers,
+  type Asking,
+  type MaintenanceReport,
+  type MaintenanceTask,
+  type Manifest,
+  type Need,
+  namedSegments,
 } from "../../search/port.ts";
+import { FLUSH_AT } from "../indexer.ts";
+import type { MaintenanceOptions } from "./index-code.ts";
+import type { IndexingOptions } from "./indexing-options.ts";
 import { DROPPED_KEPT_MS, type Lease, RENEW_AFTER } from "./lease.ts";
 
 /** The operations of a backend for one step. */
@@ -120,4 +125,20 @@ async function unfinished(
 /** Yields one turn of the event loop. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/**
+ * Options of a maintenance step: the flush threshold and the segments to rebuild, which are those
+ * that a search `reported` and those `named` by the manifest but not `stored`.
+ */
+export function maintenanceOptions(
+  indexing: IndexingOptions,
+  reported: readonly number[],
+  { named, stored }: { readonly named: Manifest; readonly stored: readonly number[] },
+): MaintenanceOptions {
+  const there = new Set(stored);
+  const missing = namedSegments(named).filter((segment) => !there.has(segment));
+  // 0 disables automatic flushes only.
+  const flushAt = indexing.flushAt || FLUSH_AT;
+  return { indexing, flushAt, unreadable: new Set([...reported, ...missing]) };
 }

@@ -7,7 +7,7 @@ import { encodeContent } from "../../transcript/content.ts";
 import { entryDamaged } from "../damage/damage-errors.ts";
 import { parseStored } from "../damage/stored-json.ts";
 import type { NewEntry } from "../records.ts";
-import type { AbortStreamRequest, CommitStreamRequest, PendingRecord } from "../stream-records.ts";
+import type { AbortStreamRequest, CommitStreamRequest, PendingRecord } from "../requests.ts";
 
 /** Throws `too_large` once a pending message exceeds a committable size. */
 export function checkPendingBytes(id: string, bytes: number): void {

@@ -1,7 +1,7 @@
 import type { Role } from "../../model/entry.ts";
+import { textOrNull } from "../damage/stored-json.ts";
 import type { Row } from "../records.ts";
-import type { PendingRecord } from "../stream-records.ts";
-import { textOrNull } from "./text.ts";
+import type { PendingRecord } from "../requests.ts";
 
 /** From a row of `streams` with its session's id, and the rows of its chunks in order. */
 export function toPending(row: Row, chunks: readonly Row[]): PendingRecord {

@@ -8,16 +8,14 @@ import {
   ORIGIN_FIELDS,
   SESSION_FIELDS,
 } from "../../model/session-fields.ts";
-import { ownIdOf } from "../ids/short-id.ts";
 import { patchedMetadata } from "../metadata.ts";
 import type { ForkOrigin, NewSession, SessionPatch } from "../records.ts";
-import { foldTitle } from "../title.ts";
-import { columnOf } from "./column-of.ts";
+import { ownIdOf } from "../session-ref.ts";
 
-export type SessionValue = string | number | Uint8Array | null;
+type SessionValue = string | number | Uint8Array | null;
 
 /** The backend's nth parameter: `?1` or `$1`. */
-export type Parameter = (position: number) => string;
+type Parameter = (position: number) => string;
 
 const STORED = fieldsOf(SESSION_FIELDS).filter(([, { column }]) => column?.startsWith("s."));
 const CHANGED = STORED.filter(([name, { set }]) => set !== undefined || name === "summary");
@@ -104,4 +102,14 @@ function toColumn({ kind }: Field, value: unknown): SessionValue {
   if (value === undefined || value === null) return null;
   if (kind === "json") return Buffer.from(JSON.stringify(value));
   return kind === "counts" ? JSON.stringify(value) : (value as SessionValue);
+}
+
+/** The name of a column without its table: `title` of `s.title`. */
+export function columnOf({ column = "" }: { readonly column?: string }): string {
+  return column.slice(column.indexOf(".") + 1);
+}
+
+/** The folded form of a title for filters, equal on both backends. */
+export function foldTitle(title: string): string {
+  return title.normalize("NFKC").toLowerCase();
 }

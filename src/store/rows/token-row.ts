@@ -1,11 +1,10 @@
 /** Maps rows of `access_tokens` to the port's records. */
 
-import type { Access, AccessScope } from "../../model/access.ts";
-import type { AccessToken } from "../../model/access-token.ts";
+import type { Access, AccessScope, AccessToken } from "../../model/access.ts";
 import { rowDamaged } from "../damage/damage-errors.ts";
 import { parseStored } from "../damage/stored-json.ts";
 import type { Row } from "../records.ts";
-import type { NewToken } from "../token-records.ts";
+import type { NewToken } from "../requests.ts";
 
 /** From `access_tokens` (k). */
 export const TOKEN_COLUMNS = `k.id, k.scope, k.actor, k.act_as, k.operator, k.label, k.created_at,

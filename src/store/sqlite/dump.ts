@@ -6,8 +6,8 @@
  */
 
 import { BackscrollError } from "../../model/errors.ts";
+import { textOrNull } from "../damage/stored-json.ts";
 import type { Row, RowBatch } from "../records.ts";
-import { textOrNull } from "../rows/text.ts";
 import { isTableName, TABLES, type TableName } from "../tables.ts";
 import { PARENT_ID } from "./operations/entry-columns.ts";
 import { unfold } from "./packs/read-pack.ts";

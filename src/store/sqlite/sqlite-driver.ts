@@ -10,7 +10,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Durability } from "../store.ts";
 import { MEMORY } from "../store-options.ts";
 import { locationForReading } from "./opening/read-only-folder.ts";
-import { PackCache } from "./packs/read-pack.ts";
+import { PackCache } from "./packs/pack.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
 import { WriteCache } from "./write-cache.ts";
 

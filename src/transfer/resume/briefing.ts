@@ -11,7 +11,7 @@ import type { ContextMessage } from "../../context/message.ts";
 import { escapeTags } from "../../context/own-tags.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { countBlocks, TOKEN_ESTIMATE } from "../../context/tokens.ts";
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import type { SessionApi } from "../../engine/interfaces.ts";
 import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE, MIN_CONTEXT_BUDGET } from "../../model/limits.ts";

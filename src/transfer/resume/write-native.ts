@@ -8,7 +8,7 @@ import { getRandomValues, randomUUID } from "node:crypto";
 import { link, mkdir, open, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import type { SessionApi } from "../../engine/interfaces.ts";
 import { type Loss, LossLog } from "../../export/losses.ts";
 import { type CarriedMessage, carryMessages } from "../../export/native/carried.ts";
 import { readTranscript } from "../../ingest/read-transcript.ts";

@@ -1,12 +1,16 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { UIMessageChunk } from "ai";
-import { createUIMessageStreamResponse, parseJsonEventStream, uiMessageChunkSchema } from "ai";
+import {
+  createUIMessageStreamResponse,
+  parseJsonEventStream,
+  type UIMessageChunk,
+  uiMessageChunkSchema,
+} from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase } from "../../../../test/support/postgres.ts";
 import { connect } from "../../../client/index.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import { open } from "../../../index.ts";
 import { openServer } from "../../../server/index.ts";
 import { type ResumableStreams, resumableStreams } from "../index.ts";

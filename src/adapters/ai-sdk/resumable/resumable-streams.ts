@@ -4,7 +4,7 @@
  */
 
 import { pause } from "../../../async/pause.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { checkFields } from "../../../model/input.ts";
 import { INPUTS } from "../../../model/inputs/index.ts";

@@ -1,6 +1,5 @@
 import { toWire } from "../../../api/shape.ts";
-import { ACCESS_SCOPES } from "../../../model/access.ts";
-import { ACCESS_TOKEN } from "../../../model/access-token.ts";
+import { ACCESS_SCOPES, ACCESS_TOKEN } from "../../../model/access.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { commandLine } from "../../program.ts";

@@ -1,6 +1,5 @@
 import { toWire } from "../../../api/shape.ts";
-import type { AccessToken } from "../../../model/access-token.ts";
-import { ACCESS_TOKEN } from "../../../model/access-token.ts";
+import { ACCESS_TOKEN, type AccessToken } from "../../../model/access.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";

@@ -1,5 +1,5 @@
 import { toWire } from "../../../api/shape.ts";
-import { ACCESS_TOKEN } from "../../../model/access-token.ts";
+import { ACCESS_TOKEN } from "../../../model/access.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { withStore } from "../../store.ts";

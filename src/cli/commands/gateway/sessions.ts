@@ -1,9 +1,8 @@
 import { toWireSession } from "../../../api/session.ts";
 import { toWire } from "../../../api/shape.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import { BackscrollError } from "../../../model/errors.ts";
-import type { SessionRoute } from "../../../model/route.ts";
-import { SESSION_ROUTE } from "../../../model/route.ts";
+import { SESSION_ROUTE, type SessionRoute } from "../../../model/route.ts";
 import type { Session } from "../../../model/session.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";

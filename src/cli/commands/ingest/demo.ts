@@ -2,7 +2,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { toWire } from "../../../api/shape.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import { SEARCH_RESULT } from "../../../model/answers/context.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXAMPLE_SESSIONS } from "../../demo/example-sessions.ts";

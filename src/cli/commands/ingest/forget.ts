@@ -1,4 +1,4 @@
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { OwnerDeletion } from "../../../engine/owned/forget-owner.ts";
 import type { Session } from "../../../model/session.ts";
 import { unlessDeleted } from "../../../recap/found-session.ts";

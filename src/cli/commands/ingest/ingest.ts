@@ -6,7 +6,7 @@ import { type IngestInput, type IngestReport, ingest } from "../../../archive/in
 import { createSetting } from "../../../archive/ingest-setting.ts";
 import { ingestStream } from "../../../archive/ingest-stream.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import { OVERSIZE } from "../../../ingest/files/oversize.ts";
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import { SOURCES } from "../../../ingest/sources.ts";

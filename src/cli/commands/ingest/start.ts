@@ -1,7 +1,7 @@
 import { hidePasswords } from "../../../api/address.ts";
 import { toWireTotals } from "../../../api/ingest.ts";
 import { ingest } from "../../../archive/ingest.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";

@@ -1,6 +1,6 @@
 import { toWireStats } from "../../../api/stats.ts";
 import type { Stats, Sum } from "../../../engine/sessions/stats.ts";
-import { totalTokens } from "../../../model/usage.ts";
+import { totalTokens } from "../../../model/prices.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";

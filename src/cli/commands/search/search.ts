@@ -1,7 +1,7 @@
 import { toWire } from "../../../api/shape.ts";
 import type { ShownNeighbours } from "../../../api/text/shown-items.ts";
 import { widerWindow } from "../../../api/text/wider-window.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";
 import { SEARCH_RESULT } from "../../../model/answers/context.ts";
 import { BackscrollError } from "../../../model/errors.ts";

@@ -1,5 +1,5 @@
 import { maskJson } from "../../../api/mask.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { JsonValue } from "../../../model/json.ts";
 import { MAX_HITS } from "../../../model/limits.ts";
 import { showTraced, traceNotes } from "../../../recap/show-trace.ts";

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { FreshReader } from "../../../archive/fresh-reader.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import { thisMachine } from "../../../ingest/identity/this-machine.ts";
 import type { McpHost, Unread } from "../../../mcp/host.ts";
 import { isSwitchedOff } from "../../../model/variables.ts";

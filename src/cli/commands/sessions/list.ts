@@ -1,7 +1,7 @@
 import { toWireSessionPage } from "../../../api/session.ts";
-import { projectName } from "../../../model/project-name.ts";
+import { projectName } from "../../../model/display.ts";
+import { totalTokens } from "../../../model/prices.ts";
 import type { Session } from "../../../model/session.ts";
-import { totalTokens } from "../../../model/usage.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatAge, formatCount, formatDollars, formatTable, formatTime } from "../../print.ts";

@@ -1,7 +1,7 @@
 import { maskEntry, maskSession } from "../../../api/mask.ts";
 import { toWireSession } from "../../../api/session.ts";
 import { toWire } from "../../../api/shape.ts";
-import type { SessionApi } from "../../../engine/interfaces/session-api.ts";
+import type { SessionApi } from "../../../engine/interfaces.ts";
 import { ENTRY, type Entry, kindRules } from "../../../model/entry.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";

@@ -1,7 +1,6 @@
 import { toWire } from "../../../api/shape.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
-import type { Change } from "../../../model/change.ts";
-import { CHANGE } from "../../../model/change.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
+import { CHANGE, type Change } from "../../../model/change.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";

@@ -3,7 +3,7 @@ import { hidePasswords } from "../../../api/address.ts";
 import { toWire } from "../../../api/shape.ts";
 import { fromWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
+import type { EngineApi } from "../../../engine/interfaces.ts";
 import type { VerifyReport } from "../../../engine/verify/verify.ts";
 import { LOSS, VERIFY_REPORT } from "../../../model/answers/store.ts";
 import { BackscrollError } from "../../../model/errors.ts";

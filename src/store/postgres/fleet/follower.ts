@@ -6,7 +6,6 @@ import type { Store } from "../../store.ts";
 import { feedPositions, sumPositions } from "../operations/feed.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { FeedMarks } from "./feed-marks.ts";
-import type { FollowerState } from "./routed-store.ts";
 
 /** A follower's store and its database. */
 export interface OpenedFollower {
@@ -172,4 +171,22 @@ export class LagMeter {
       ms: oldest === undefined ? 0 : now - oldest.at,
     };
   }
+}
+
+export interface FollowerState {
+  /** It answered the last probe. */
+  readonly isThere: boolean;
+  /** Its lag in milliseconds. */
+  readonly lagMs: number;
+}
+
+/** A follower with more lag gets no reads. */
+export const MAX_LAG_MS = 10_000;
+
+/** Round robin over usable followers. Gives an index; undefined: use the primary. */
+export function chooseFollower(states: readonly FollowerState[], turn: number): number | undefined {
+  const usable = states.flatMap((state, i) =>
+    state.isThere && state.lagMs <= MAX_LAG_MS ? [i] : [],
+  );
+  return usable[turn % usable.length];
 }

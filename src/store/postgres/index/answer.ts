@@ -2,7 +2,7 @@
 
 import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
 import type { Answers, Need, SessionCondition, SessionPath } from "../../../search/port.ts";
-import { IS_WHOLE, toSessionPaths } from "../../index/session-paths.ts";
+import { IS_WHOLE, toSessionPaths } from "../../index/window.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readFeedSlice } from "./feed-slice.ts";

@@ -11,6 +11,7 @@ import {
   type GuardedEntry,
   guardedIds,
 } from "../../plan/append-guard.ts";
+import { planDelta } from "../../plan/new-changes.ts";
 import {
   type AppendPlan,
   namedEntries,
@@ -19,7 +20,6 @@ import {
   type SessionState,
 } from "../../plan/plan-append.ts";
 import { endBefore, planReplacement, type ReplacedEntry } from "../../plan/plan-suffix.ts";
-import { planDelta } from "../../plan/tenant-delta.ts";
 import type { AppendRequest, AppendResult, Row } from "../../records.ts";
 import { ENTRY_COLUMNS, type EntryRow, toPlacedEntry } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";

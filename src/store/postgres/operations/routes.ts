@@ -5,7 +5,7 @@ import type { RouteSession, SessionRoute } from "../../../model/route.ts";
 import { routeChanged, sessionCreated } from "../../plan/new-changes.ts";
 import type { NewChange } from "../../plan/plan-append.ts";
 import { planPatchRoute, planPutRoute } from "../../plan/plan-route.ts";
-import type { PatchRouteRequest, PutRouteRequest } from "../../route-records.ts";
+import type { PatchRouteRequest, PutRouteRequest } from "../../requests.ts";
 import {
   ROUTE_COLUMNS,
   ROUTE_SESSION_COLUMNS,

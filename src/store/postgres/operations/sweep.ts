@@ -7,7 +7,7 @@
  */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
-import type { SweepRequest, SweepResult } from "../../sweep/sweep-records.ts";
+import type { SweepRequest, SweepResult } from "../../requests.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { query } from "../postgres-driver.ts";
 import { WRITE_START } from "../postgres-schema.ts";

@@ -1,11 +1,11 @@
 /** Access tokens. */
 
-import type { AccessToken } from "../../../model/access-token.ts";
+import type { AccessToken } from "../../../model/access.ts";
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { tokenChanged } from "../../plan/new-changes.ts";
+import type { NewToken, TokenRecord } from "../../requests.ts";
 import { createdToken, TOKEN_COLUMNS, toToken } from "../../rows/token-row.ts";
 import { tokenNotFound } from "../../store-errors.ts";
-import type { NewToken, TokenRecord } from "../../token-records.ts";
 import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";

@@ -14,7 +14,7 @@ import { closeSync, fdatasync, openSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { WriteRecordsRequest } from "../../record/record-port.ts";
 import type { AppendRequest } from "../../records.ts";
-import type { WriteStreamRequest } from "../../stream-records.ts";
+import type { WriteStreamRequest } from "../../requests.ts";
 import type { WriteName } from "../operations/index.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { Breath } from "./breath.ts";

@@ -9,7 +9,7 @@ import {
   type SessionCondition,
   type SessionPath,
 } from "../../../search/port.ts";
-import { IS_WHOLE, toSessionPaths } from "../../index/session-paths.ts";
+import { IS_WHOLE, toSessionPaths } from "../../index/window.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { readFeedSlice } from "./feed-slice.ts";

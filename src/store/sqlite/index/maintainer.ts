@@ -16,9 +16,12 @@ import {
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import { type Lease, newHolder } from "../../index/lease.ts";
-import { maintenanceOptions } from "../../index/maintenance-options.ts";
 import { droppedSegments } from "../../index/manifest-codec.ts";
-import { type IndexMaintenance, runMaintenance } from "../../index/run-maintenance.ts";
+import {
+  type IndexMaintenance,
+  maintenanceOptions,
+  runMaintenance,
+} from "../../index/run-maintenance.ts";
 import type { ExecutorOptions } from "../executor/executor.ts";
 import { findTenant } from "../operations/feed.ts";
 import { endRead } from "../operations/index.ts";

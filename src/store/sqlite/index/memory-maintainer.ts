@@ -13,7 +13,7 @@ import {
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { DROPPED_KEPT_MS } from "../../index/lease.ts";
-import { maintenanceOptions } from "../../index/maintenance-options.ts";
+import { maintenanceOptions } from "../../index/run-maintenance.ts";
 import { findTenant } from "../operations/feed.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { answerRead } from "./answer.ts";

@@ -3,7 +3,7 @@
 import { isOnPath, pathRanges } from "../../../transcript/path.ts";
 import type { Point } from "../../../transcript/place.ts";
 import { type AppendGuard, checkGuard, guardedIds } from "../../plan/append-guard.ts";
-import { entryPinned, leafMoved } from "../../plan/new-changes.ts";
+import { entryPinned, leafMoved, planDelta } from "../../plan/new-changes.ts";
 import {
   type AppendPlan,
   namedEntries,
@@ -12,7 +12,6 @@ import {
   type SessionState,
 } from "../../plan/plan-append.ts";
 import { endBefore, planReplacement } from "../../plan/plan-suffix.ts";
-import { planDelta } from "../../plan/tenant-delta.ts";
 import type { AppendRequest, AppendResult, MoveLeafRequest, NewSummary } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
 import {

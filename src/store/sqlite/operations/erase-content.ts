@@ -1,6 +1,5 @@
 /** Retention: erases summarised content, and finds the sessions where that is due. */
 
-import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
 import { noteChange } from "../../plan/new-changes.ts";
 import {
   checkErasedCount,
@@ -8,6 +7,7 @@ import {
   type ErasedRow,
   planErase,
 } from "../../plan/plan-erase.ts";
+import type { EraseRequest, EraseResult, RetentionDue } from "../../requests.ts";
 import { BURY_SETS, toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";

@@ -4,7 +4,7 @@ import type { ChangeAuthor } from "../../../model/change.ts";
 import type { RouteSession, SessionRoute } from "../../../model/route.ts";
 import { routeChanged } from "../../plan/new-changes.ts";
 import { planPatchRoute, planPutRoute } from "../../plan/plan-route.ts";
-import type { PatchRouteRequest, PutRouteRequest } from "../../route-records.ts";
+import type { PatchRouteRequest, PutRouteRequest } from "../../requests.ts";
 import {
   ROUTE_COLUMNS,
   ROUTE_SESSION_COLUMNS,

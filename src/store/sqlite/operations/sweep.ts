@@ -1,7 +1,7 @@
 /** TTL sweep: deletes expired rows on request. */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
-import type { SweepRequest, SweepResult } from "../../sweep/sweep-records.ts";
+import type { SweepRequest, SweepResult } from "../../requests.ts";
 import { deleteExpiredRecords } from "../records/records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";

@@ -1,7 +1,7 @@
 /** Restores the packed parts of an entry's row. */
 
 import { isDamage, packDamaged } from "../../damage/damage-errors.ts";
-import { textOrNull } from "../../rows/text.ts";
+import { textOrNull } from "../../damage/stored-json.ts";
 import type { SqliteConnection, SqlRow, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { Pack } from "./pack.ts";
@@ -107,47 +107,3 @@ function decoded(bytes: Uint8Array, session: number, number: number): Pack {
  * A committed pack's number is never reused, and erased entries are not read, so readers never see
  * stale data. Rewriting a pack must bypass the cache. A rollback clears it.
  */
-
-/** About twenty packs of long sessions, a thousand of short ones. */
-const MAX_BYTES = 2 * 1024 * 1024;
-
-export class PackCache {
-  /** Most recently used last. */
-  readonly #packs = new Map<string, Pack>();
-  #bytes = 0;
-
-  find(tenant: number, session: number, number: number): Pack | undefined {
-    const key = keyOf(tenant, session, number);
-    const pack = this.#packs.get(key);
-    if (pack === undefined) return undefined;
-    this.#packs.delete(key);
-    this.#packs.set(key, pack);
-    return pack;
-  }
-
-  keep(tenant: number, session: number, number: number, pack: Pack): void {
-    this.drop(tenant, session, number);
-    this.#packs.set(keyOf(tenant, session, number), pack);
-    this.#bytes += pack.size;
-    for (const [key, { size }] of this.#packs) {
-      if (this.#bytes <= MAX_BYTES) break;
-      this.#packs.delete(key);
-      this.#bytes -= size;
-    }
-  }
-
-  drop(tenant: number, session: number, number: number): void {
-    const key = keyOf(tenant, session, number);
-    this.#bytes -= this.#packs.get(key)?.size ?? 0;
-    this.#packs.delete(key);
-  }
-
-  clear(): void {
-    this.#packs.clear();
-    this.#bytes = 0;
-  }
-}
-
-function keyOf(tenant: number, session: number, number: number): string {
-  return `${tenant} ${session} ${number}`;
-}

@@ -1,4 +1,7 @@
-/** Ports of semantic search: an embedder makes vectors of texts, a vector store keeps them. */
+/**
+ * Ports of models and of semantic search: an embedder makes vectors of texts, a vector store keeps
+ * them, a language model answers a prompt.
+ */
 
 export type Vector = readonly number[] | Float32Array;
 
@@ -47,4 +50,28 @@ export type VectorTarget =
 export interface VectorStore {
   put(vectors: readonly StoredVector[], signal?: AbortSignal): Promise<void>;
   delete(target: VectorTarget, signal?: AbortSignal): Promise<void>;
+}
+
+/** The port of a language model: text in, text out. */
+
+export interface TextRequest {
+  readonly system: string;
+  readonly prompt: string;
+  readonly maxOutputTokens?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface TextAnswer {
+  readonly text: string;
+  /** The AI SDK's reason: `stop`, `length`, `content-filter`, `error` … */
+  readonly finishReason: string;
+}
+
+/** Throws if there is no answer, possibly after retries. */
+export interface TextModel {
+  /** Recorded as the writer of a summary. */
+  readonly name: string;
+  /** Its input limit in tokens. Default: 100,000. */
+  readonly maxInputTokens?: number;
+  generate(request: TextRequest): Promise<TextAnswer>;
 }

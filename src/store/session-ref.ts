@@ -7,9 +7,10 @@
  */
 
 import { createHash } from "node:crypto";
-import type { Origin } from "../../model/session.ts";
+import type { Origin } from "../model/session.ts";
+import type { Row } from "./records.ts";
 
-export const SHORT_ID_LENGTH = 8;
+const SHORT_ID_LENGTH = 8;
 
 /** Shorter ids of agents (`1`) are ambiguous. */
 const MIN_LENGTH = 4;
@@ -66,4 +67,44 @@ function isTyped(id: string | null): id is string {
 function hashOf(id: string): string {
   const bytes = createHash("sha256").update(id).digest();
   return Array.from(bytes, (byte) => LETTERS[byte & 31]).join("");
+}
+
+export interface SessionRef {
+  readonly id: string;
+  readonly shortId: string;
+  /** The agent's own id; null for a session written through the API. */
+  readonly ownId: string | null;
+  readonly title: string;
+}
+
+/** The minimum length of a prefix. */
+const MIN_REF_PREFIX = 4;
+
+/** The limit of sessions given for a prefix. */
+export const MAX_REFS = 10;
+
+export const REF_COLUMNS = "s.id, s.short_id, s.own_id, s.title";
+
+export function toSessionRef(row: Row): SessionRef {
+  return {
+    id: String(row["id"]),
+    shortId: String(row["short_id"] ?? row["id"]),
+    ownId: row["own_id"] as string | null,
+    title: String(row["title"] ?? ""),
+  };
+}
+
+/**
+ * The values of a look-up: the text, and the range of its prefix. An empty range if the text is too
+ * short.
+ */
+export function refRange(ref: string): readonly [ref: string, from: string, end: string] {
+  if (ref.length < MIN_REF_PREFIX) return [ref, "", ""];
+  return [ref, ref, `${ref}\u{10FFFF}`];
+}
+
+/** The sessions that `ref` names exactly: a short id takes precedence over an agent's own. */
+export function namedRefs(refs: readonly SessionRef[], ref: string): readonly SessionRef[] {
+  const short = refs.filter(({ id, shortId }) => id === ref || shortId === ref);
+  return short.length > 0 ? short : refs.filter(({ ownId }) => ownId === ref);
 }

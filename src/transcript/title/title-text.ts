@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../model/json.ts";
+
 /**
  * Grades how well a line distinguishes a conversation: by its number of content words.
  *
@@ -49,3 +51,52 @@ const FILLERS: ReadonlySet<string> = new Set(
     /\s+/,
   ),
 );
+
+/** Fits a title: one line, cut between words. */
+
+/** A title takes about a line of a terminal, in UTF-16 units. */
+export const MAX_TITLE_LENGTH = 80;
+
+/** Text on one line, without characters that a text column refuses. */
+export function toOneLine(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\p{Cc}\s]+/gu, " ")
+    .trim();
+}
+
+/** At most `MAX_TITLE_LENGTH`: the first sentence if it is a title, else cut between words. */
+export function shortenTitle(line: string): string {
+  const title = toOneLine(line);
+  if (title.length <= MAX_TITLE_LENGTH) return title;
+  const sentence = /^.{40,79}?[.!?](?=\s+\p{Lu})/u.exec(title)?.[0];
+  if (sentence !== undefined) return sentence;
+  const cut = title.slice(0, MAX_TITLE_LENGTH - 1);
+  const space = cut.lastIndexOf(" ");
+  const kept = space > MAX_TITLE_LENGTH / 2 ? cut.slice(0, space) : cut;
+  // The cut may have split a surrogate pair.
+  return `${kept.replace(/[\uD800-\uDBFF]$/, "").replace(/(?<![\s,;:([{–—-])[\s,;:([{–—-]+$/u, "")}…`;
+}
+
+/**
+ * The origin of a title. A derived title helps people find the session; it is not the source's own,
+ * so exports leave it out. A title without a mark was set by a user or a program here, and no
+ * reading of a file replaces it.
+ */
+
+/** The metadata key of a title's origin. */
+export const TITLE_FROM_KEY = "titleFrom";
+export const FROM_REQUEST = "request";
+export const FROM_SOURCE = "source";
+
+export function isMadeTitle({ metadata }: { readonly metadata: JsonObject }): boolean {
+  return metadata[TITLE_FROM_KEY] === FROM_REQUEST;
+}
+
+/** The title set by a user or the source; empty if derived. */
+export function givenTitle(session: {
+  readonly title: string;
+  readonly metadata: JsonObject;
+}): string {
+  return isMadeTitle(session) ? "" : session.title;
+}

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { excerptRange, focusOf, headOf, isRun } from "./excerpt.ts";
+import { excerptRange, focusOf, headOf, isRun } from "./display.ts";
 
 /** Words of at most 12 letters, and what may be between them. */
 const word = fc.stringMatching(/^[a-zé_\d𝔘]{1,12}$/u);
