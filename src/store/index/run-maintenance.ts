@@ -8,12 +8,12 @@ import { pause } from "../../async/pause.ts";
 import { runLater } from "../../search/drive.ts";
 import {
   type Answers,
-  type Asking,
   type MaintenanceReport,
   type MaintenanceTask,
   type Manifest,
   type Need,
   namedSegments,
+  type SansIo,
 } from "../../search/port.ts";
 import { FLUSH_AT } from "../indexer.ts";
 import type { MaintenanceOptions } from "./index-code.ts";
@@ -26,7 +26,7 @@ export interface IndexMaintenance {
   /** False if the lease was taken over. */
   renewLease(lease: Lease): Promise<boolean>;
   releaseLease(lease: Lease): Promise<void>;
-  answer(need: Exclude<Need, { need: "breath" }>, lease: Lease): Promise<Answers[keyof Answers]>;
+  answer(need: Exclude<Need, { need: "yield" }>, lease: Lease): Promise<Answers[keyof Answers]>;
   /** At a yield point: ends the snapshot, unless the feed is being read; SQLite also checkpoints. */
   rest(): Promise<void>;
   /**
@@ -50,7 +50,7 @@ export interface StopSignal {
 export async function runMaintenance(
   maintenance: IndexMaintenance,
   task: MaintenanceTask,
-  computation: Asking<MaintenanceReport>,
+  computation: SansIo<MaintenanceReport>,
   signal: StopSignal,
   mergeShare = 1,
 ): Promise<MaintenanceReport> {
@@ -73,7 +73,7 @@ export async function runMaintenance(
   try {
     const held = lease;
     const report = await runLater(computation, async (need) => {
-      if (need.need === "breath") {
+      if (need.need === "yield") {
         if (need.gentle) await pace.rest();
         return yieldAndRenew(held) as Promise<undefined>;
       }

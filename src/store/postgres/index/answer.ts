@@ -51,7 +51,7 @@ const SQL = statements("answers", {
   count: `SELECT session_count FROM tenants WHERE tenant = $1`,
 });
 
-type ReadNeed = Exclude<Need, { need: "write" | "swap" | "breath" }>;
+type ReadNeed = Exclude<Need, { need: "write" | "swap" | "yield" }>;
 
 export async function answerRead(
   tx: Transaction,

@@ -121,7 +121,7 @@ class DatabaseMaintenance implements IndexMaintenance {
   }
 
   async answer(
-    need: Exclude<Need, { need: "breath" }>,
+    need: Exclude<Need, { need: "yield" }>,
     lease: Lease,
   ): Promise<Answers[keyof Answers]> {
     switch (need.need) {

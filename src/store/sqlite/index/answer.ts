@@ -64,7 +64,7 @@ export function usableManifest(db: SqliteConnection, file: SegmentFile, tenant: 
   return { ...EMPTY_MANIFEST, version: manifest.version };
 }
 
-type ReadNeed = Exclude<Need, { need: "write" | "swap" | "breath" }>;
+type ReadNeed = Exclude<Need, { need: "write" | "swap" | "yield" }>;
 
 export function answerRead(
   db: SqliteConnection,

@@ -189,7 +189,7 @@ class FileMaintenance implements IndexMaintenance {
   }
 
   async answer(
-    need: Exclude<Need, { need: "breath" }>,
+    need: Exclude<Need, { need: "yield" }>,
     lease: Lease,
   ): Promise<Answers[keyof Answers]> {
     const { tenant, busyTimeoutMs } = this.#subject;

@@ -57,7 +57,7 @@ export class InMemoryMaintainer {
     try {
       return runNow(code.maintain(task, options), (need) => {
         switch (need.need) {
-          case "breath":
+          case "yield":
             return undefined;
           case "write":
             runWrite(segments, () => writeBlobs(segments, tenant, need.segment, need.blobs));

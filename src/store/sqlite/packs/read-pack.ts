@@ -5,7 +5,7 @@ import { textOrNull } from "../../damage/stored-json.ts";
 import type { SqliteConnection, SqlRow, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { Pack } from "./pack.ts";
-import { isSplit, joinSaid } from "./said.ts";
+import { isSplit, joinTextBlocks } from "./text-blocks.ts";
 
 const SQL = statements("read_pack", {
   read: `SELECT bytes FROM packs WHERE tenant = ? AND session = ? AND pack = ?`,
@@ -90,7 +90,7 @@ export function readPack(
 /** The content from the row, the pack, or both. */
 function wholeContent(kept: string | null, packed: string | null): string | null {
   if (kept === null || packed === null) return kept ?? packed;
-  return isSplit(kept) ? joinSaid({ said: kept, rest: packed }) : kept;
+  return isSplit(kept) ? joinTextBlocks({ texts: kept, rest: packed }) : kept;
 }
 
 function decoded(bytes: Uint8Array, session: number, number: number): Pack {

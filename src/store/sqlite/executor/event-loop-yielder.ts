@@ -7,7 +7,7 @@
 
 const LONGEST_MS = 2;
 
-export class Breath {
+export class EventLoopYielder {
   #lastTurn = performance.now();
 
   /** Undefined if the event loop has just turned; else resolves after the next turn. */

@@ -9,7 +9,7 @@
 
 export interface SplitContent {
   /** Begins with a space, unlike any whole content. */
-  readonly said: string;
+  readonly texts: string;
   readonly rest: string;
 }
 
@@ -19,7 +19,7 @@ const START = '{"type":"text","text":"';
 const MARK = "\u0001";
 
 /** Undefined for content that is better unsplit, or whose texts are ambiguous. */
-export function splitSaid(content: string): SplitContent | undefined {
+export function splitTextBlocks(content: string): SplitContent | undefined {
   // Texts inside other blocks do not count.
   if (!content.startsWith("[")) return undefined;
   // A single text block.
@@ -36,7 +36,7 @@ export function splitSaid(content: string): SplitContent | undefined {
   }
   rest += content.slice(end);
   const isSplittable = blocks.length > 0 && !rest.includes('"type":"text"');
-  return isSplittable ? { said: ` [${blocks.join(",")}]`, rest } : undefined;
+  return isSplittable ? { texts: ` [${blocks.join(",")}]`, rest } : undefined;
 }
 
 /** Whether a row holds only the text blocks of its content. */
@@ -45,8 +45,8 @@ export function isSplit(content: string): boolean {
 }
 
 /** The content that was split. */
-export function joinSaid({ said, rest }: SplitContent): string {
-  const blocks = textBlocks(said).map(({ start, end }) => said.slice(start, end));
+export function joinTextBlocks({ texts, rest }: SplitContent): string {
+  const blocks = textBlocks(texts).map(({ start, end }) => texts.slice(start, end));
   return rest.split(MARK).reduce((whole, part, i) => whole + (blocks[i - 1] ?? "") + part);
 }
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isSplit, joinSaid, splitSaid } from "./said.ts";
+import { isSplit, joinTextBlocks, splitTextBlocks } from "./text-blocks.ts";
 
 const text = fc.record({ type: fc.constant("text"), text: fc.string({ unit: "binary" }) });
 const call = fc.record({
@@ -16,11 +16,11 @@ describe("message text", () => {
     fc.assert(
       fc.property(blocks, fc.option(fc.jsonValue()), (all, data) => {
         const content = JSON.stringify(data === null ? all : { blocks: all, data });
-        const split = splitSaid(content);
+        const split = splitTextBlocks(content);
         if (split === undefined) return;
-        expect(joinSaid(split)).toBe(content);
-        expect(isSplit(split.said) && !isSplit(content)).toBe(true);
-        expect(JSON.parse(split.said)).toEqual(
+        expect(joinTextBlocks(split)).toBe(content);
+        expect(isSplit(split.texts) && !isSplit(content)).toBe(true);
+        expect(JSON.parse(split.texts)).toEqual(
           JSON.parse(JSON.stringify(all.filter(({ type }) => type === "text"))),
         );
       }),
@@ -28,25 +28,25 @@ describe("message text", () => {
   });
 
   test("stays in the row", () => {
-    const said = { type: "text", text: 'He said "\\", twice.' };
+    const texts = { type: "text", text: 'He texts "\\", twice.' };
     const rest = { type: "thinking", text: "hm" };
-    expect(splitSaid(JSON.stringify([rest, said, rest, said]))).toEqual({
-      said: ` ${JSON.stringify([said, said])}`,
+    expect(splitTextBlocks(JSON.stringify([rest, texts, rest, texts]))).toEqual({
+      texts: ` ${JSON.stringify([texts, texts])}`,
       rest: `[${JSON.stringify(rest)},\u0001,${JSON.stringify(rest)},\u0001]`,
     });
   });
 
   test("is left unsplit if the rest is short, or the split ambiguous", () => {
-    const said = { type: "text", text: "yes" };
+    const texts = { type: "text", text: "yes" };
     const whole = [
-      [said],
+      [texts],
       [{ type: "thinking", text: "hm" }],
-      [said, { type: "text", text: { blob: "x", head: "y" } }],
-      [said, { type: "text", extra: 1, text: "more" }],
-      [said, { type: "tool_result", output: [said] }],
+      [texts, { type: "text", text: { blob: "x", head: "y" } }],
+      [texts, { type: "text", extra: 1, text: "more" }],
+      [texts, { type: "tool_result", output: [texts] }],
     ];
-    for (const each of whole) expect(splitSaid(JSON.stringify(each))).toBeUndefined();
-    const beside = { blocks: [said, { type: "thinking", text: "hm" }], data: { raw: [said] } };
-    expect(splitSaid(JSON.stringify(beside))).toBeUndefined();
+    for (const each of whole) expect(splitTextBlocks(JSON.stringify(each))).toBeUndefined();
+    const beside = { blocks: [texts, { type: "thinking", text: "hm" }], data: { raw: [texts] } };
+    expect(splitTextBlocks(JSON.stringify(beside))).toBeUndefined();
   });
 });
