@@ -18,7 +18,7 @@ import type { Transaction } from "../transaction.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
 import { STORED_ENTRY, UNINDEXED_SESSION } from "./entry-columns.ts";
 import { writeFeed } from "./feed.ts";
-import { dropOriginals } from "./originals.ts";
+import { dropOriginals } from "./programs.ts";
 import { lockQuery, toState } from "./session-state.ts";
 import { getSession } from "./sessions.ts";
 

@@ -19,7 +19,7 @@ import { statements } from "../sqlite-statements.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
 import { STORED_ENTRY } from "./entry-columns.ts";
 import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
-import { dropOriginals } from "./originals.ts";
+import { dropOriginals } from "./programs.ts";
 import { getSession, sessionNumber } from "./sessions.ts";
 
 const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s

@@ -28,7 +28,7 @@ describe("message text", () => {
   });
 
   test("stays in the row", () => {
-    const texts = { type: "text", text: 'He texts "\\", twice.' };
+    const texts = { type: "text", text: 'He said "\\", twice.' };
     const rest = { type: "thinking", text: "hm" };
     expect(splitTextBlocks(JSON.stringify([rest, texts, rest, texts]))).toEqual({
       texts: ` ${JSON.stringify([texts, texts])}`,
