@@ -5,25 +5,16 @@ import { packText } from "../payload-codec.ts";
 import type { Row } from "../records.ts";
 import { sessionNotFound } from "../store-errors.ts";
 import type { Call, Program, ProgramPort } from "./port.ts";
-import { DROP_ORIGINALS, toIngestedFile, toOriginal } from "./rows.ts";
+import { DROP_ORIGINALS, type INGESTED_FILES_SQL, toIngestedFile, toOriginal } from "./tables.ts";
 
 type Port = ProgramPort<
+  | keyof typeof INGESTED_FILES_SQL
   | "find"
   | "findFacts"
   | "putFiles"
   | "lockSessions"
-  | "put"
-  | "dropParts"
-  | "putPart"
-  | "putSession"
   | "list"
   | "listOfSession"
-  | "parts"
-  | "sessions"
-  | "part"
-  | "forgetParts"
-  | "forgetOriginals"
-  | "forgetSessions"
 >;
 
 export function* findIngestedFiles(

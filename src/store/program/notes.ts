@@ -6,20 +6,10 @@ import type { NewFact, NewMemory, Row } from "../records.ts";
 import { addedFacts, toFact, toMemory } from "../rows/note-row.ts";
 import { factNotFound, memoryNotFound } from "../store-errors.ts";
 import type { Program, ProgramPort } from "./port.ts";
+import type { NOTES_SQL } from "./tables.ts";
 
 type Port = ProgramPort<
-  | "putMemory"
-  | "findMemory"
-  | "deleteMemory"
-  | "listMemories"
-  | "listAgentMemories"
-  | "addFacts"
-  | "findFact"
-  | "lockFacts"
-  | "listFacts"
-  | "listSessionFacts"
-  | "supersedeFact"
-  | "deleteFact"
+  keyof typeof NOTES_SQL | "putMemory" | "addFacts" | "lockFacts" | "listFacts" | "listSessionFacts"
 >;
 
 export function* putMemory(port: Port, memory: NewMemory): Program<Memory> {

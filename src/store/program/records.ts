@@ -13,18 +13,10 @@ import type {
 import { cutPage, endOfPrefix, toCurrent, toRecord } from "../record/record-row.ts";
 import type { Row } from "../records.ts";
 import type { Program, ProgramPort } from "./port.ts";
+import type { RECORDS_SQL } from "./tables.ts";
 
 type Port = ProgramPort<
-  | "lockTenant"
-  | "info"
-  | "text"
-  | "all"
-  | "page"
-  | "pageValues"
-  | "everything"
-  | "put"
-  | "delete"
-  | "expired"
+  keyof typeof RECORDS_SQL | "info" | "text" | "all" | "lockTenant" | "delete"
 >;
 
 export function* writeRecords(

@@ -8,19 +8,9 @@ import { planPatchRoute, planPutRoute } from "../plan/plan-route.ts";
 import type { PatchRouteRequest, PutRouteRequest } from "../requests.ts";
 import { routeKeyNotFound } from "../store-errors.ts";
 import type { Program, ProgramPort } from "./port.ts";
-import { toRoute, toRouteSession } from "./rows.ts";
+import { type ROUTES_SQL, toRoute, toRouteSession } from "./tables.ts";
 
-type Port = ProgramPort<
-  | "find"
-  | "lock"
-  | "list"
-  | "put"
-  | "addSession"
-  | "delete"
-  | "deleteSessions"
-  | "listSessions"
-  | "ofSession"
->;
+type Port = ProgramPort<keyof typeof ROUTES_SQL | "lock">;
 
 export function* putRoute(port: Port, request: PutRouteRequest): Program<SessionRoute> {
   const { key, sessionId, session, reason, now } = request;

@@ -6,9 +6,9 @@ import { tokenChanged } from "../plan/new-changes.ts";
 import type { NewToken } from "../requests.ts";
 import { tokenNotFound } from "../store-errors.ts";
 import type { Program, ProgramPort } from "./port.ts";
-import { toToken } from "./rows.ts";
+import { type TOKENS_SQL, toToken } from "./tables.ts";
 
-type Port = ProgramPort<"create" | "revoke" | "read" | "list">;
+type Port = ProgramPort<keyof typeof TOKENS_SQL>;
 
 export function* createToken(port: Port, token: NewToken, by?: ChangeAuthor): Program<AccessToken> {
   const { secretHash, ...rest } = token;

@@ -19,14 +19,16 @@ import {
   DROP_ORIGINALS,
   INGESTED_FILE_COLUMNS,
   INGESTED_FILE_FACTS,
+  INGESTED_FILES_SQL,
+  NOTES_SQL,
   ORIGINAL_COLUMNS,
-  ROUTE_COLUMNS,
-  ROUTE_SESSION_COLUMNS,
-  TOKEN_COLUMNS,
+  RECORDS_SQL,
+  ROUTES_SQL,
+  TOKENS_SQL,
   toTokenRecord,
-} from "../../program/rows.ts";
+} from "../../program/tables.ts";
 import * as tokens from "../../program/tokens.ts";
-import { PART_COLUMNS, RECORD_COLUMNS } from "../../record/record-row.ts";
+import { PART_COLUMNS } from "../../record/record-row.ts";
 import type { TokenRecord } from "../../requests.ts";
 import { IS_THERE } from "../../rows/deleted-session.ts";
 import { FACT_COLUMNS } from "../../rows/note-row.ts";
@@ -43,10 +45,6 @@ const AT = `FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS wanted (names
     JOIN records r ON r.tenant = $1 AND r.namespace = wanted.namespace AND r.key = wanted.key
     ORDER BY wanted.rank`;
 
-/** The originals of session $2 of tenant $1. */
-const OF_SESSION = `(workstation, path) IN (SELECT l.workstation, l.path FROM original_sessions l
-    WHERE l.tenant = $1 AND l.session = $2)`;
-
 /** A page of originals: its five parameters begin with number `first`. */
 const pageFrom = (first: number): string => {
   const [workstation, path, afterWorkstation, afterPath, limit] = [0, 1, 2, 3, 4].map(
@@ -59,61 +57,29 @@ const pageFrom = (first: number): string => {
 };
 
 const TOKENS = statements("tokens", {
-  create: `INSERT INTO access_tokens (tenant, id, secret_hash, scope, actor, act_as, operator, label,
-      created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-  revoke: `UPDATE access_tokens SET revoked_at = $3
-    WHERE tenant = $1 AND id = $2 AND revoked_at IS NULL RETURNING id`,
-  read: `SELECT ${TOKEN_COLUMNS} FROM access_tokens k WHERE k.tenant = $1 AND k.id = $2`,
-  list: `SELECT ${TOKEN_COLUMNS} FROM access_tokens k WHERE k.tenant = $1 AND k.id > $2
-    ORDER BY k.id LIMIT $3`,
+  ...TOKENS_SQL,
   /** Lets row-level security show this one token, of any tenant, in this transaction. */
   name: `SELECT set_config('backscroll.token', $1, true)`,
-  find: `SELECT ${TOKEN_COLUMNS}, k.secret_hash, n.name AS tenant_name FROM access_tokens k
-    JOIN tenants n ON n.tenant = k.tenant WHERE k.id = $1`,
 });
 
 const ROUTES = statements("routes", {
-  find: `SELECT ${ROUTE_COLUMNS} FROM routes r WHERE r.tenant = $1 AND r.key = $2`,
+  ...ROUTES_SQL,
   /** There may be no row to lock yet, so writers of one key take an advisory lock on its name. */
   lock: `SELECT pg_advisory_xact_lock(hashtextextended($1::text || ':' || $2, 0)) IS NULL AS locked`,
-  list: `SELECT ${ROUTE_COLUMNS} FROM routes r WHERE r.tenant = $1 AND r.key > $2
-    ORDER BY r.key LIMIT $3`,
-  put: `INSERT INTO routes (tenant, key, session_id, version, created_at, updated_at, fields)
-    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (tenant, key) DO UPDATE SET
-      session_id = excluded.session_id, version = excluded.version,
-      updated_at = excluded.updated_at, fields = excluded.fields`,
-  addSession: `INSERT INTO route_sessions (tenant, key, version, session_id, since, reason)
-    VALUES ($1, $2, $3, $4, $5, $6)`,
-  delete: `DELETE FROM routes WHERE tenant = $1 AND key = $2`,
-  deleteSessions: `DELETE FROM route_sessions WHERE tenant = $1 AND key = $2`,
-  listSessions: `SELECT ${ROUTE_SESSION_COLUMNS} FROM route_sessions h
-    WHERE h.tenant = $1 AND h.key = $2 AND h.version < $3 ORDER BY h.version DESC LIMIT $4`,
-  ofSession: `SELECT ${ROUTE_SESSION_COLUMNS} FROM route_sessions h
-    WHERE h.tenant = $1 AND h.session_id = $2 ORDER BY h.since DESC, h.key LIMIT $3`,
 });
 
 const NOTES = statements("notes", {
+  ...NOTES_SQL,
   putMemory: `INSERT INTO memories AS m
       (tenant, agent, name, content, metadata, created_at, updated_at)
     VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (tenant, agent, name) DO UPDATE SET
       content = excluded.content, metadata = excluded.metadata,
       updated_at = greatest(m.updated_at, excluded.updated_at)
     RETURNING agent, name, content, metadata, created_at, updated_at`,
-  findMemory: `SELECT agent, name, content, metadata, created_at, updated_at FROM memories
-    WHERE tenant = $1 AND agent = $2 AND name = $3`,
-  deleteMemory: `DELETE FROM memories WHERE tenant = $1 AND agent = $2 AND name = $3
-    RETURNING name`,
-  listMemories: `SELECT agent, name, content, metadata, created_at, updated_at FROM memories
-    WHERE tenant = $1 AND (agent, name) > ($2, $3) ORDER BY agent, name LIMIT $4`,
-  listAgentMemories: `SELECT agent, name, content, metadata, created_at, updated_at FROM memories
-    WHERE tenant = $1 AND agent = $2 AND name > $3 ORDER BY name LIMIT $4`,
   addFacts: `INSERT INTO facts (tenant, session, id, subject, predicate, object, source_entry_id,
       confidence, created_at)
     SELECT $1::bigint, $2::bigint, added.* FROM unnest($3::text[], $4::text[], $5::text[],
       $6::text[], $7::text[], $8::double precision[], $9::bigint[]) AS added`,
-  findFact: `SELECT ${FACT_COLUMNS} FROM facts f
-    JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
-    WHERE f.tenant = $1 AND f.id = $2`,
   /** Locks in id order, to avoid deadlocks. */
   lockFacts: `SELECT ${FACT_COLUMNS} FROM facts f
     JOIN sessions s ON s.tenant = f.tenant AND s.session = f.session
@@ -127,44 +93,24 @@ const NOTES = statements("notes", {
     WHERE f.tenant = $1 AND s.id = $2 AND f.id > $3
       AND ($4::int = 1 OR f.superseded_by IS NULL)
     ORDER BY f.id LIMIT $5`,
-  supersedeFact: `UPDATE facts SET superseded_by = $3 WHERE tenant = $1 AND id = $2`,
-  deleteFact: `DELETE FROM facts WHERE tenant = $1 AND id = $2`,
 });
 
 const RECORDS = statements("records", {
+  ...RECORDS_SQL,
+  info: `SELECT ${PART_COLUMNS.info} ${AT}`,
+  text: `SELECT ${PART_COLUMNS.text} ${AT}`,
+  all: `SELECT ${PART_COLUMNS.all} ${AT}`,
   /**
    * Every write of records locks the tenant's row first: a record may have no row to lock yet, and
    * the feed takes this lock anyway. A transaction that locks a session never waits for a record.
    */
   lockTenant: `SELECT tenant FROM tenants WHERE tenant = $1 FOR UPDATE`,
-  info: `SELECT ${PART_COLUMNS.info} ${AT}`,
-  text: `SELECT ${PART_COLUMNS.text} ${AT}`,
-  all: `SELECT ${PART_COLUMNS.all} ${AT}`,
-  page: `SELECT ${RECORD_COLUMNS} FROM records r WHERE r.tenant = $1 AND r.namespace = $2
-      AND r.key > $3 AND r.key >= $4 AND ($5::text IS NULL OR r.key < $5::text)
-      AND (r.expires_at IS NULL OR r.expires_at > $6)
-    ORDER BY r.key LIMIT $7`,
-  pageValues: `SELECT ${PART_COLUMNS.all} FROM records r WHERE r.tenant = $1 AND r.namespace = $2
-      AND r.key BETWEEN $3 AND $4 AND (r.expires_at IS NULL OR r.expires_at > $5)
-    ORDER BY r.key`,
-  everything: `SELECT ${RECORD_COLUMNS} FROM records r WHERE r.tenant = $1
-      AND (r.namespace, r.key) > ($2, $3) AND (r.expires_at IS NULL OR r.expires_at > $4)
-    ORDER BY r.namespace, r.key LIMIT $5`,
-  put: `INSERT INTO records (tenant, namespace, key, version, is_json, size, hash, expires_at,
-      created_at, updated_at, text, value)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-    ON CONFLICT (tenant, namespace, key) DO UPDATE SET version = excluded.version,
-      is_json = excluded.is_json, size = excluded.size, hash = excluded.hash,
-      expires_at = excluded.expires_at, created_at = excluded.created_at,
-      updated_at = excluded.updated_at, text = excluded.text, value = excluded.value`,
   delete: `DELETE FROM records r USING unnest($2::text[], $3::text[]) AS gone (namespace, key)
     WHERE r.tenant = $1 AND r.namespace = gone.namespace AND r.key = gone.key`,
-  expired: `SELECT ${RECORD_COLUMNS} FROM records r
-    WHERE r.tenant = $1 AND r.expires_at IS NOT NULL AND r.expires_at <= $2
-    ORDER BY r.expires_at LIMIT $3`,
 });
 
 const INGESTED_FILES = statements("ingested_files", {
+  ...INGESTED_FILES_SQL,
   find: `SELECT ${INGESTED_FILE_COLUMNS} FROM ingested_files
     WHERE tenant = $1 AND workstation = $2 AND path = ANY ($3::text[])`,
   findFacts: `SELECT ${INGESTED_FILE_FACTS} FROM ingested_files
@@ -184,31 +130,10 @@ const INGESTED_FILES = statements("ingested_files", {
     WHERE s.tenant = $1 AND s.id = ANY ($2::text[]) ORDER BY s.session FOR SHARE OF t`,
   findSession: `SELECT s.session FROM sessions s
     WHERE s.tenant = $1 AND s.id = $2 AND ${IS_THERE}`,
-  put: `INSERT INTO originals (tenant, workstation, path, source, reader, size, mtime)
-    VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (tenant, workstation, path) DO UPDATE SET
-      source = excluded.source, reader = excluded.reader, size = excluded.size,
-      mtime = excluded.mtime`,
-  dropParts: `DELETE FROM original_parts
-    WHERE tenant = $1 AND workstation = $2 AND path = $3 AND start >= $4`,
-  putPart: `INSERT INTO original_parts (tenant, workstation, path, start, size, bytes)
-    VALUES ($1, $2, $3, $4, $5, $6)`,
-  putSession: `INSERT INTO original_sessions (tenant, session, workstation, path)
-    VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`,
   list: `SELECT ${ORIGINAL_COLUMNS} FROM originals o WHERE o.tenant = $1 AND ${pageFrom(2)}`,
   listOfSession: `SELECT ${ORIGINAL_COLUMNS} FROM original_sessions l
     JOIN originals o ON o.tenant = l.tenant AND o.workstation = l.workstation AND o.path = l.path
     WHERE l.tenant = $1 AND l.session = $2::bigint AND ${pageFrom(3)}`,
-  parts: `SELECT start, size FROM original_parts
-    WHERE tenant = $1 AND workstation = $2 AND path = $3 ORDER BY start`,
-  sessions: `SELECT s.id FROM original_sessions l
-    JOIN sessions s ON s.tenant = l.tenant AND s.session = l.session
-    WHERE l.tenant = $1 AND l.workstation = $2 AND l.path = $3 ORDER BY s.id`,
-  part: `SELECT bytes FROM original_parts
-    WHERE tenant = $1 AND workstation = $2 AND path = $3 AND start = $4`,
-  forgetParts: `DELETE FROM original_parts WHERE tenant = $1 AND ${OF_SESSION}`,
-  forgetOriginals: `DELETE FROM originals WHERE tenant = $1 AND ${OF_SESSION}`,
-  unlink: `DELETE FROM original_sessions WHERE tenant = $1 AND session = $2`,
-  forgetSessions: `DELETE FROM original_sessions WHERE tenant = $1 AND ${OF_SESSION}`,
 });
 
 /** The operations of programs: as functions of a transaction. */
