@@ -144,6 +144,7 @@ export class SessionHandle {
     options: AppendEntriesOptions = {},
   ): Promise<Entry[]> {
     const drafts = draftEntries(entries, entryIds(this.#engine, this.id), this.#engine.now());
+    checkInput(options, "options", INPUTS["appendEntries.options"]);
     return appendEntries(this.#engine, this.id, drafts, options);
   }
 
@@ -225,6 +226,7 @@ export class SessionHandle {
     options: AppendOptions = {},
   ): Promise<Entry> {
     const old = await this.getEntry(entryId);
+    checkInput(options, "options", INPUTS["append.options"]);
     const [entry] = await replaceMessage(this.#engine, old, message, options);
     return entry as Entry;
   }

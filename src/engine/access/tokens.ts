@@ -90,7 +90,6 @@ export async function listTokens(
   input: ListTokensInput,
 ): Promise<readonly AccessToken[]> {
   const { after, limit } = checkInput(input, "input", INPUTS.listTokens);
-  if (after !== undefined) checkKey(after, "after");
   return engine.store.listTokens(engine.tenant, after, checkLimit(limit));
 }
 

@@ -27,7 +27,6 @@ export async function branchSession(
   const { store, tenant } = engine;
   const { expectedLeaf, summary } = checkInput(options, "options", INPUTS.branch);
   checkKeyOrNull(entryId, "entryId");
-  if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
   const expected = expectedLeaf === undefined ? {} : { expectedLeaf };
   engine.contextSizes.forget(engine.tenant, sessionId);
   if (summary === undefined) {
