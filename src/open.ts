@@ -17,8 +17,7 @@ import type { IndexingOptions } from "./store/index/indexing-options.ts";
 import type { IndexSetting } from "./store/index/stored-indexing.ts";
 import { openSqliteStore } from "./store/sqlite/open-sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
-import { loadTracer } from "./telemetry/load-tracer.ts";
-import { traceStore } from "./telemetry/traced-store.ts";
+import { loadTracer, traceStore } from "./telemetry.ts";
 
 export interface OpenOptions
   extends Omit<StoreOptions, "indexing">,

@@ -35,7 +35,7 @@ import { type EngineContext, forReading } from "./engine-context.ts";
 import { extractFacts } from "./facts/extract-facts.ts";
 import type { ExtractFactsOptions } from "./facts/extract-facts-options.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts/facts.ts";
-import { type DeleteOptions, deleteSession, type Tombstone } from "./forget.ts";
+import { type DeleteOptions, deleteSession, removeEntry, type Tombstone } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
 import { claimLease } from "./leases/claim-lease.ts";
 import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
@@ -69,7 +69,6 @@ import {
   readLabels,
 } from "./read.ts";
 import { applyRetention } from "./retention/apply-retention.ts";
-import { removeEntry } from "./retention/remove-entry.ts";
 import {
   type SearchInput,
   type SearchNotesInput,

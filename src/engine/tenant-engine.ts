@@ -10,6 +10,7 @@ import type { AccessToken } from "../model/access.ts";
 import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
+import { INPUTS } from "../model/inputs/index.ts";
 import type { TextModel } from "../model/models.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
@@ -26,7 +27,7 @@ import {
   listTokens,
   revokeToken,
 } from "./access/tokens.ts";
-import { checkKey } from "./check.ts";
+import { checkInput, checkKey } from "./check.ts";
 import { type CompactionResult, compactSession } from "./compaction/compact.ts";
 import { type CompactInput, findModel } from "./compaction/compact-options.ts";
 import { type EngineContext, forReading } from "./engine-context.ts";
@@ -52,7 +53,6 @@ import {
   putMemory,
 } from "./memories.ts";
 import { Owned } from "./owned/forget-owner.ts";
-import { setQuota } from "./quota.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
 import { Records } from "./records/records.ts";
 import { sessionSizes } from "./retention/coverage.ts";
@@ -386,8 +386,12 @@ export class TenantEngine {
   }
 
   /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */
-  setQuota(quota: Partial<Quota>): Promise<void> {
-    return setQuota(this.engine, quota);
+  async setQuota(quota: Partial<Quota>): Promise<void> {
+    checkInput(quota, "quota", INPUTS.setQuota);
+    const { maxSessions = null, maxEntries = null, maxContentBytes = null } = quota;
+    const { store, tenant, by } = this.engine;
+    const limits = { maxSessions, maxEntries, maxContentBytes };
+    await store.setQuota(tenant, limits, this.engine.now(), by);
   }
 
   /** Adds an audit row for an act without another row, such as a copy of the store. */

@@ -345,12 +345,12 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "open.ts": {
     folders: names(
       "model store store/sqlite store/postgres engine",
-      "providers providers/embedding telemetry",
+      "providers providers/embedding telemetry.ts",
     ),
     packages: [],
   },
   // Spans of the store's calls. OpenTelemetry's API is loaded on demand.
-  telemetry: { folders: ["model", "store"], packages: [] },
+  "telemetry.ts": { folders: ["model", "store"], packages: [] },
   // The port and the conformance suite, for third-party backends.
   "store-kit": { folders: ["model", "store", "engine", "open.ts"], packages: [] },
   "backup.ts": {

@@ -28,8 +28,13 @@ import {
   surveyContext,
 } from "./compaction-ground.ts";
 import { writeHierarchy } from "./hierarchy.ts";
-import { type CompactionKey, compactionKey, figuresOf, findRepeated } from "./replay-compaction.ts";
-import { storeCompaction } from "./store-compaction.ts";
+import {
+  type CompactionKey,
+  compactionKey,
+  figuresOf,
+  findRepeated,
+  storeCompaction,
+} from "./store-compaction.ts";
 import { type SummaryTask, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
 export interface CompactionResult extends FieldsOf<typeof COMPACTION_RESULT> {}

@@ -8,8 +8,8 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { checkInput } from "../check.ts";
 import { unlessGone } from "../delete-tenant.ts";
 import { type EngineContext, forReading } from "../engine-context.ts";
+import { removeEntry } from "../forget.ts";
 import { maintainIndex } from "../maintain-index.ts";
-import { removeEntry } from "../retention/remove-entry.ts";
 import { sweepAll } from "../sweep.ts";
 import { eachOwned, type OwnedItem } from "./each-owned.ts";
 

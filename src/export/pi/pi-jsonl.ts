@@ -9,8 +9,7 @@
 import { type Entry, kindRules } from "../../model/entry.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { Session } from "../../model/session.ts";
-import { LEAF_MARK } from "../../transcript/pi-marks.ts";
-import { type SourceFields, sourceFieldsOf } from "../../transcript/source-fields.ts";
+import { LEAF_MARK, type SourceFields, sourceFieldsOf } from "../../transcript/source-fields.ts";
 import { givenTitle } from "../../transcript/title/title-text.ts";
 import type { ExportFormat } from "../format.ts";
 import type { LossLog } from "../losses.ts";

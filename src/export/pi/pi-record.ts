@@ -3,8 +3,7 @@
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
-import { SYSTEM_MARK } from "../../transcript/pi-marks.ts";
-import { hasOwnMetadata, type SourceFields } from "../../transcript/source-fields.ts";
+import { hasOwnMetadata, type SourceFields, SYSTEM_MARK } from "../../transcript/source-fields.ts";
 import type { LossLog } from "../losses.ts";
 import { stamped, toContent, toPiMessages } from "./pi-message.ts";
 

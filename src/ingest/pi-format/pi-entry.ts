@@ -3,7 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import { type EntryKind, kindRules } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
-import { SYSTEM_MARK } from "../../transcript/pi-marks.ts";
+import { SYSTEM_MARK } from "../../transcript/source-fields.ts";
 import {
   type Fields,
   nameOf,

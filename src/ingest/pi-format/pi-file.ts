@@ -8,8 +8,7 @@
  */
 
 import type { JsonObject, JsonValue } from "../../model/json.ts";
-import { LEAF_MARK } from "../../transcript/pi-marks.ts";
-import { toSourceMetadata } from "../../transcript/source-fields.ts";
+import { LEAF_MARK, toSourceMetadata } from "../../transcript/source-fields.ts";
 import { batched, splitAhead } from "../batches.ts";
 import { KnownIds } from "../drafts.ts";
 import {

@@ -1,5 +1,6 @@
 /** The statements that write a session, and their values, derived from the table of its fields. */
 
+import type { JsonObject } from "../../model/json.ts";
 import type { IngestFigures, Origin, Session } from "../../model/session.ts";
 import {
   FIGURE_FIELDS,
@@ -8,7 +9,7 @@ import {
   ORIGIN_FIELDS,
   SESSION_FIELDS,
 } from "../../model/session-fields.ts";
-import { patchedMetadata } from "../metadata.ts";
+import { TITLE_FROM_KEY } from "../../transcript/title/title-text.ts";
 import type { ForkOrigin, NewSession, SessionPatch } from "../records.ts";
 import { ownIdOf } from "../session-ref.ts";
 
@@ -112,4 +113,21 @@ export function columnOf({ column = "" }: { readonly column?: string }): string 
 /** The folded form of a title for filters, equal on both backends. */
 export function foldTitle(title: string): string {
   return title.normalize("NFKC").toLowerCase();
+}
+
+/** Merges at the top level; a null removes its key. */
+export function mergeFields(current: JsonObject, patch: JsonObject): JsonObject {
+  const merged = { ...current, ...patch };
+  return Object.fromEntries(
+    Object.entries(merged).filter(([key]) => !Object.hasOwn(patch, key) || patch[key] !== null),
+  );
+}
+
+/** Merges a patch; a title that a caller sets clears the mark of a derived title. */
+export function patchedMetadata(
+  metadata: JsonObject,
+  { title, metadata: patch = {} }: Pick<SessionPatch, "title" | "metadata">,
+): JsonObject {
+  const isSet = title !== undefined && metadata[TITLE_FROM_KEY] !== undefined;
+  return mergeFields(metadata, { ...(isSet ? { [TITLE_FROM_KEY]: null } : {}), ...patch });
 }

@@ -14,7 +14,12 @@ import {
   planDelta,
 } from "../../plan/new-changes.ts";
 import { planAppend } from "../../plan/plan-append.ts";
-import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan/plan-stream.ts";
+import {
+  abortedEntry,
+  checkPendingBytes,
+  committedEntry,
+  toPending,
+} from "../../plan/plan-stream.ts";
 import type { AppendResult, NewEntry, Row } from "../../records.ts";
 import type {
   AbortStreamRequest,
@@ -23,7 +28,6 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "../../requests.ts";
-import { toPending } from "../../rows/pending-row.ts";
 import {
   type NumberedSession,
   STATE_CHECKS,

@@ -12,7 +12,12 @@ import {
   planDelta,
 } from "../../plan/new-changes.ts";
 import { namedEntries, placedEntry, planAppend } from "../../plan/plan-append.ts";
-import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan/plan-stream.ts";
+import {
+  abortedEntry,
+  checkPendingBytes,
+  committedEntry,
+  toPending,
+} from "../../plan/plan-stream.ts";
 import type { AppendResult, NewEntry } from "../../records.ts";
 import type {
   AbortStreamRequest,
@@ -21,7 +26,6 @@ import type {
   PendingRecord,
   WriteStreamRequest,
 } from "../../requests.ts";
-import { toPending } from "../../rows/pending-row.ts";
 import type { NumberedSession } from "../../rows/state-row.ts";
 import { entryNotFound, sessionNotFound, streamLost } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";

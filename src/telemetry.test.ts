@@ -1,9 +1,8 @@
 import { expect, test } from "vitest";
-import { Child } from "../../test/support/child.ts";
-import { open } from "../open.ts";
-import { engineOn, openStore } from "../store-kit/index.ts";
-import { loadTracer } from "./load-tracer.ts";
-import { type AttributeValue, type TelemetryTracer, traceStore } from "./traced-store.ts";
+import { Child } from "../test/support/child.ts";
+import { open } from "./open.ts";
+import { engineOn, openStore } from "./store-kit/index.ts";
+import { type AttributeValue, loadTracer, type TelemetryTracer, traceStore } from "./telemetry.ts";
 
 interface Recorded {
   readonly name: string;

@@ -5,13 +5,13 @@
  * Only this file has the conventions' names.
  */
 
-import { BackscrollError } from "../model/errors.ts";
-import type { Store } from "../store/store.ts";
+import { BackscrollError } from "./model/errors.ts";
+import type { Store } from "./store/store.ts";
 
 export type AttributeValue = string | number;
 
 /** The parts of `@opentelemetry/api`'s span and tracer that are used here. */
-export interface TelemetrySpan {
+interface TelemetrySpan {
   setAttribute(name: string, value: AttributeValue): unknown;
   setStatus(status: { readonly code: number }): unknown;
   end(): void;
@@ -28,7 +28,7 @@ export interface TelemetryTracer {
   ): Result;
 }
 
-export interface TraceOptions {
+interface TraceOptions {
   /** Includes the queries. */
   readonly content: boolean;
   /** Whether the store is in this process or remote. */
@@ -193,4 +193,29 @@ function onlyOne(ids: readonly string[] = []): string | undefined {
 function errorType(error: unknown): string {
   if (BackscrollError.is(error)) return error.code;
   return error instanceof Error ? error.name : "_OTHER";
+}
+
+const API = "@opentelemetry/api";
+const SCOPE = "backscroll";
+
+interface TelemetryApi {
+  readonly trace: { getTracer(name: string): TelemetryTracer };
+}
+
+/**
+ * Throws `invalid_input` with the way out if the package is not installed. `api` is the package's
+ * name.
+ */
+export async function loadTracer(api: string = API): Promise<TelemetryTracer> {
+  let loaded: TelemetryApi;
+  try {
+    loaded = (await import(api)) as TelemetryApi;
+  } catch (cause) {
+    throw new BackscrollError(
+      "invalid_input",
+      `telemetry needs the package ${api}, which is not installed; run npm install ${api}, or leave telemetry out`,
+      { details: { field: "telemetry" }, cause },
+    );
+  }
+  return loaded.trace.getTracer(SCOPE);
 }
