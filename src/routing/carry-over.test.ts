@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { carryOver } from "../resets.ts";
+import { carryOver } from "./resets.ts";
 
 const FIELDS = {
   chatType: "group",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { dueReset, nextReset, type ResetPolicy } from "../resets.ts";
+import { dueReset, nextReset, type ResetPolicy } from "./resets.ts";
 
 const at = (text: string) => Date.parse(`2026-05-${text}Z`);
 const DAILY: ResetPolicy = { mode: "daily", atHour: 4, idleMinutes: null };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chooseShortId, ownIdOf, shortIdCandidates } from "../session-ref.ts";
+import { chooseShortId, ownIdOf, shortIdCandidates } from "./session-ref.ts";
 
 const UUID = "0f3c9a12-77aa-4e0b-9c55-1d2e3f4a5b6c";
 const ID = "01JZ8Q4V7N0000000000000000";

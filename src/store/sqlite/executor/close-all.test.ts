@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { closeAll } from "./executor/executor.ts";
+import { closeAll } from "./executor.ts";
 
 test("resources after a failed one are closed too, and the first failure is thrown", async () => {
   const closed: string[] = [];

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isTimeZone, lastBoundary, nextBoundary } from "../resets.ts";
+import { isTimeZone, lastBoundary, nextBoundary } from "./resets.ts";
 
 const at = (text: string) => Date.parse(text);
 const iso = (time: number) => new Date(time).toISOString().replace(".000Z", "Z");

@@ -4,7 +4,7 @@ import {
   type ResetPolicy,
   type ResetType,
   resolveResetPolicy,
-} from "../resets.ts";
+} from "./resets.ts";
 
 const DAILY = { mode: "daily", atHour: 4, idleMinutes: null } as const;
 
