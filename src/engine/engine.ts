@@ -37,7 +37,7 @@ import { type SweepReport, sweepAll } from "./sweep.ts";
 import { TenantEngine } from "./tenant-engine.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify/verify.ts";
 
-export const DEFAULT_TENANT = "default";
+const DEFAULT_TENANT = "default";
 
 export interface EngineOptions {
   /** The engine's own tenant; `forTenant` gives others. */

@@ -137,7 +137,7 @@ function checkInstructions(given: string | undefined): string | undefined {
 }
 
 /** The caller's summarizer, a model by name, or the mechanical one. */
-export function toSummarizer(
+function toSummarizer(
   engine: EngineContext,
   session: Session,
   input: Pick<CompactInput, "summarizer" | "model" | "fallback">,

@@ -46,10 +46,10 @@ export function toToken(row: Row, tenant: string): AccessToken {
 }
 
 /** From `routes` (r). */
-export const ROUTE_COLUMNS = "r.key, r.session_id, r.version, r.created_at, r.updated_at, r.fields";
+const ROUTE_COLUMNS = "r.key, r.session_id, r.version, r.created_at, r.updated_at, r.fields";
 
 /** From `route_sessions` (h). */
-export const ROUTE_SESSION_COLUMNS = "h.key, h.session_id, h.version, h.since, h.reason";
+const ROUTE_SESSION_COLUMNS = "h.key, h.session_id, h.version, h.since, h.reason";
 
 export function toRoute(row: Row): SessionRoute {
   const key = String(row["key"]);

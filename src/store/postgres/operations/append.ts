@@ -234,18 +234,18 @@ function moveState(tx: Transaction, session: number, plan: AppendPlan, now: numb
   );
 }
 
-export function guardQuery(tx: Transaction, guard: AppendGuard | undefined): Query | undefined {
+function guardQuery(tx: Transaction, guard: AppendGuard | undefined): Query | undefined {
   return guard === undefined ? undefined : query(SQL.superseded, tx.tenant, guardedIds(guard));
 }
 
-export function toGuarded(rows: readonly Row[] | undefined): GuardedEntry[] {
+function toGuarded(rows: readonly Row[] | undefined): GuardedEntry[] {
   return (rows ?? []).map((row) => ({
     id: String(row["id"]),
     supersededBy: row["superseded_by"] as string | null,
   }));
 }
 
-export function replacedQuery(
+function replacedQuery(
   tx: Transaction,
   sessionId: string,
   ids: readonly string[] | undefined,
@@ -253,7 +253,7 @@ export function replacedQuery(
   return ids === undefined ? undefined : query(SQL.parents, tx.tenant, sessionId, ids);
 }
 
-export function toReplaced(rows: readonly Row[] | undefined): Map<string, ReplacedEntry> {
+function toReplaced(rows: readonly Row[] | undefined): Map<string, ReplacedEntry> {
   return new Map(
     (rows ?? []).map((row) => {
       const id = String(row["id"]);

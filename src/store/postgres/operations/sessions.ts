@@ -288,12 +288,12 @@ export function clearParticipants(tx: Transaction, session: number): void {
 }
 
 /** Queries the participants of sessions, by number. */
-export function participantsQuery(tx: Transaction, sessions: readonly number[]): Query {
+function participantsQuery(tx: Transaction, sessions: readonly number[]): Query {
   return query(SQL.list, tx.tenant, sessions);
 }
 
 /** Queries the participants of one session, by id. */
-export function sessionParticipantsQuery(tx: Transaction, sessionId: string): Query {
+function sessionParticipantsQuery(tx: Transaction, sessionId: string): Query {
   return query(SQL.listById, tx.tenant, sessionId);
 }
 

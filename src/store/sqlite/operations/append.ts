@@ -286,7 +286,7 @@ export function replayedResult(
   return { entries, leaf: state.leaf?.id ?? null, replayed: true };
 }
 
-export function checkGuarded(
+function checkGuarded(
   db: SqliteConnection,
   tenant: number,
   sessionId: string,
@@ -301,7 +301,7 @@ export function checkGuarded(
 }
 
 /** See `endBefore`. */
-export function findEndBefore(
+function findEndBefore(
   db: SqliteConnection,
   tenant: number,
   session: number,

@@ -85,7 +85,7 @@ const OBJECTS = `SELECT type, name, tbl_name, sql FROM sqlite_schema
  * Finds differences from a new store's schema: SQLite's integrity check does not notice a changed
  * schema text. Additional objects are ignored.
  */
-export function checkSchemaText(db: SqliteConnection): string[] {
+function checkSchemaText(db: SqliteConnection): string[] {
   // Another version has another schema.
   if (readSchema(db)?.version !== SQLITE_MIGRATIONS.at(-1)?.version) return [];
   const own = new SqliteConnection(MEMORY);
@@ -114,7 +114,7 @@ export function usableIndexStatus(db: SqliteConnection, name: string): IndexStat
   return usableIndexStatuses(db, [name])[0] as IndexStatus;
 }
 
-export function usableIndexStatuses(db: SqliteConnection, names: readonly string[]): IndexStatus[] {
+function usableIndexStatuses(db: SqliteConnection, names: readonly string[]): IndexStatus[] {
   if (db.path === MEMORY) return names.map((name) => indexStatus(db, name));
   const file = new SegmentFile(db.path, true, () => readEpoch(db));
   const usable = (tenant: number) => usableManifest(db, file, tenant);
