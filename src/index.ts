@@ -17,8 +17,8 @@ export type {
   SummaryStructure,
 } from "./compaction/summary.ts";
 export type { Omission } from "./context/build.ts";
+export type { ContextMessage, ContextPart } from "./context/chat-model.ts";
 export { type ContextWindow, contextWindow } from "./context/context-window.ts";
-export type { ContextMessage, ContextPart } from "./context/message.ts";
 export type { PruneOptions } from "./context/prune.ts";
 export {
   PROVIDERS,
@@ -203,17 +203,21 @@ export type { IngestFigures, Origin, Retention, Session } from "./model/session.
 export type { StoreLoss } from "./model/store-loss.ts";
 export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open, type Telemetry } from "./open.ts";
-export type { LanguageModelOptions } from "./providers/call-options.ts";
-export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
-export type { EmbedderOptions } from "./providers/embedding/ask-embedder.ts";
+export type { LanguageModelOptions } from "./providers/ask-model.ts";
+export type { EmbedderOptions } from "./providers/embedding/compatible-embedder.ts";
 export {
   type CompatibleEmbedderOptions,
   compatibleEmbedder,
 } from "./providers/embedding/compatible-embedder.ts";
 export { type LocalEmbedderOptions, localEmbedder } from "./providers/embedding/local-embedder.ts";
-export { type AiSdkEmbeddingModel, embeddingModel } from "./providers/embedding/sdk-embedder.ts";
-export type { FullModel } from "./providers/full-model.ts";
-export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
+export { type AiSdkEmbeddingModel, embeddingModel } from "./providers/embedding/to-embedder.ts";
+export type { FullModel } from "./providers/language-model.ts";
+export {
+  type AiSdkModel,
+  type CompatibleModelOptions,
+  compatibleModel,
+  languageModel,
+} from "./providers/language-model.ts";
 export {
   type Recap,
   type RecapCommand,

@@ -11,8 +11,7 @@ import type { Backend, Language, Telemetry, ToolIndexing } from "./model/inputs/
 import { INPUTS } from "./model/inputs/index.ts";
 import type { TextModel } from "./model/text-model.ts";
 import { readVariable } from "./model/variables.ts";
-import type { AiSdkEmbeddingModel } from "./providers/embedding/sdk-embedder.ts";
-import { toEmbedder } from "./providers/embedding/to-embedder.ts";
+import { type AiSdkEmbeddingModel, toEmbedder } from "./providers/embedding/to-embedder.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
 import type { IndexingOptions } from "./store/index/indexing-options.ts";
 import type { IndexSetting } from "./store/index/stored-indexing.ts";

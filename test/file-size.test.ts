@@ -18,7 +18,6 @@ const LONG_FILES: Readonly<Record<string, string>> = {
 /** Allowed larger folders, each with its reason. */
 const LARGE_FOLDERS: Readonly<Record<string, string>> = {
   "src/client": "Has a file for each part of the library that it sends over the network.",
-  "src/ingest": "Has a file for each question that readers of all agents ask.",
   "src/model": "Has a file for each kind of thing; inputs have a folder of their own.",
   "src/store/postgres/operations": "Has a file for each operation, under the same names as SQLite.",
   "src/store/sqlite/operations":

@@ -8,8 +8,7 @@
 import { open, readdir, readFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { type FoundFile, noCounts, walk } from "../ingest/files/walk.ts";
-import { projectId } from "../ingest/identity/session-key.ts";
-import { shortHash } from "../ingest/identity/short-hash.ts";
+import { projectId, shortHash } from "../ingest/identity/identity.ts";
 import type { NotePlace, TranscriptSource } from "../ingest/source.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { isPlainObject, type JsonObject } from "../model/json.ts";

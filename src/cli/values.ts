@@ -1,7 +1,7 @@
 /** Parses the text of options. */
 
 import { parseTime } from "../api/text/time-input.ts";
-import { normalizeRemote } from "../ingest/repository-name.ts";
+import { normalizeRemote } from "../ingest/machine-paths.ts";
 import type { JsonObject } from "../model/json.ts";
 import { usageError } from "./command.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readConfig } from "../gateway/config/read-config.ts";
-import { maintainSessions } from "../gateway/maintenance/maintain.ts";
-import { sessionStatus } from "../gateway/status/session-status.ts";
+import { maintainSessions } from "../gateway/maintain.ts";
+import { sessionStatus } from "../gateway/session-status.ts";
 import { type ServedStore, serveStore } from "./client.cases.ts";
 
 /** Compares the client's session keys and gateway calls with the library's. */

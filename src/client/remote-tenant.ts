@@ -26,8 +26,8 @@ import type { ListSessionsInput, SessionListPage } from "../engine/sessions/list
 import type { Stats, StatsInput } from "../engine/sessions/stats.ts";
 import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
 import type { SweepReport } from "../engine/sweep.ts";
-import type { MaintainOptions, MaintenanceReport } from "../gateway/maintenance/maintain.ts";
-import type { SessionStatus } from "../gateway/status/session-status.ts";
+import type { MaintainOptions, MaintenanceReport } from "../gateway/maintain.ts";
+import type { SessionStatus } from "../gateway/session-status.ts";
 import type { ImportedSession } from "../ingest/source.ts";
 import { ACCESS_TOKEN } from "../model/access-token.ts";
 import { SEARCH_RESULT } from "../model/answers/context.ts";

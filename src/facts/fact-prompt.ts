@@ -6,7 +6,7 @@
  * copies reliably.
  */
 
-import { serializeEntry } from "../compaction/prompt/serialize-entry.ts";
+import { serializeEntry } from "../compaction/prompt/summary-prompt.ts";
 import { redact } from "../secrets/redact.ts";
 import type { FactRequest } from "./fact-extractor.ts";
 

@@ -4,9 +4,9 @@ import type { Block } from "../model/block.ts";
 import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { RecentMap } from "../model/recent-map.ts";
 import { toSourceMetadata } from "../transcript/source-fields.ts";
+import { KEPT_IDS } from "./batches.ts";
 import { type Fields, presentFields, textField } from "./fields.ts";
 import { fingerprint } from "./fingerprint.ts";
-import { KEPT_IDS } from "./kept-counts.ts";
 import { ProblemLog } from "./problems.ts";
 import type { ImportedEntry, ImportedSession, ImportedTranscript } from "./source.ts";
 

@@ -3,8 +3,7 @@
 import type { Block } from "../model/block.ts";
 import type { Usage } from "../model/entry.ts";
 import { isPlainObject } from "../model/json.ts";
-import { toPromptUsage } from "./block-fields.ts";
-import { countField, type Fields, otherFields, textField } from "./fields.ts";
+import { countField, type Fields, otherFields, textField, toPromptUsage } from "./fields.ts";
 
 /** Undefined if it is not content. `format` names the agent in opaque blocks. */
 export function toPartBlocks(content: unknown, format: string): Block[] | undefined {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { projectId } from "../ingest/identity/session-key.ts";
+import { projectId } from "../ingest/identity/identity.ts";
 import { open } from "../open.ts";
 import type { McpHost } from "./host.ts";
 import { findNewestSession, findOwnSessions } from "./own-session.ts";

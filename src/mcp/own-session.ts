@@ -5,7 +5,7 @@
 
 import { markIncognito } from "../archive/rules/incognito.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { projectId, sessionInKey } from "../ingest/identity/session-key.ts";
+import { projectId, sessionInKey } from "../ingest/identity/identity.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { isPlainObject } from "../model/json.ts";
 import { MAX_PAGE } from "../model/limits.ts";

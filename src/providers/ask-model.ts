@@ -6,7 +6,6 @@
 
 import type { LanguageModel } from "ai";
 import type { TextAnswer, TextModel, TextRequest } from "../model/text-model.ts";
-import type { CallOptions, LanguageModelOptions } from "./call-options.ts";
 import { type CallState, modelFailure } from "./model-failure.ts";
 
 export const DEFAULT_TIMEOUT_MS = 120_000;
@@ -79,4 +78,19 @@ async function untilStopped<Result>(
   } finally {
     stop.removeEventListener("abort", leave);
   }
+}
+
+/** Call options of a model, without the AI SDK's types, which stay out of the package's types. */
+export interface CallOptions {
+  /** The timeout of an answer, including retries. Default 120 s. */
+  readonly timeoutMs?: number;
+  /** The limit of retries of an unanswered call. Default 2. */
+  readonly maxRetries?: number;
+}
+
+export interface LanguageModelOptions extends CallOptions {
+  /** The writer's name in summaries. Default: the model's id. */
+  readonly name?: string;
+  /** The model's input limit, in tokens. Default: 100,000. */
+  readonly maxInputTokens?: number;
 }

@@ -1,5 +1,5 @@
 import { LONGEST_SECRET, maskText } from "../api/mask.ts";
-import { oneLine } from "../compaction/digest/cut-text.ts";
+import { oneLine } from "../compaction/digest/timeline.ts";
 
 /** `text` as one line of at most `characters` code points, with secrets masked. */
 export function maskedLine(text: string, characters: number): string {

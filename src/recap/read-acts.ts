@@ -4,7 +4,7 @@
  * Page by page along the active path. Large payloads are read as previews, unless a text is sought.
  */
 
-import { type ToolEffects, toolEffects } from "../compaction/digest/tool-effects.ts";
+import { type ToolEffects, toolEffects } from "../compaction/digest/ledger.ts";
 import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
 import { inputTextOf, type ToolResultBlock, type ToolUseBlock, textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";

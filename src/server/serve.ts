@@ -7,7 +7,7 @@
 import type { Engine } from "../engine/engine.ts";
 import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import { readConfig } from "../gateway/config/read-config.ts";
-import { storeModel } from "../gateway/turns/store-models.ts";
+import { storeModel } from "../gateway/turns/choose-model.ts";
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields, checkMethods, checkPart } from "../model/input.ts";

@@ -157,35 +157,34 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "ingest ingest/files ingest/identity ingest/sources.ts",
       "ingest/read-transcript.ts gateway/config archive/rules/incognito.ts",
     ),
-    packages: ["node:fs", "node:fs/promises", "node:os", "node:path"],
+    packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:zlib"],
   },
 
   // The marks of sessions of which nothing is stored.
   "archive/rules/incognito.ts": { folders: ["model", "engine"], packages: ["node:crypto"] },
 
   // Optional host policy: compaction, memory flush, silence, answers. Uses the SDK through `providers`.
-  "gateway/silence": { folders: ["model"], packages: [] },
+  "gateway/silence.ts": { folders: ["model"], packages: [] },
   "gateway/compaction": {
     folders: ["model", "context", "compaction", "engine"],
     packages: [],
   },
   // The configuration file, which also has the rules of ingesting.
   "gateway/config": {
-    folders: ["model", "context", "routing", "gateway/compaction", "gateway/silence"],
+    folders: ["model", "context", "routing", "gateway/compaction", "gateway/silence.ts"],
     packages: ["node:fs", "node:path"],
   },
-  "gateway/flush": {
-    folders: names("model context engine providers", "gateway/compaction gateway/silence"),
-    packages: ["node:fs/promises", "node:path"],
-  },
   "gateway/after-turn": {
-    folders: names("model async compaction context engine gateway/compaction gateway/flush"),
-    packages: [],
+    folders: names(
+      "model async compaction context engine providers",
+      "gateway/compaction gateway/silence.ts",
+    ),
+    packages: ["node:fs/promises", "node:path"],
   },
   "gateway/generate": {
     folders: names(
       "model transcript context engine providers",
-      "gateway/compaction gateway/silence gateway/after-turn",
+      "gateway/compaction gateway/silence.ts gateway/after-turn",
     ),
     packages: [],
   },
@@ -198,8 +197,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
   gateway: {
     folders: names(
-      "model context routing engine providers gateway/config gateway/silence",
-      "gateway/compaction gateway/flush gateway/after-turn gateway/generate",
+      "model context routing engine providers gateway/config gateway/silence.ts",
+      "gateway/compaction gateway/after-turn gateway/generate",
       "gateway/with-memory",
     ),
     packages: ["node:crypto", "node:fs", "node:path"],

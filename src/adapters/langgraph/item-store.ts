@@ -13,10 +13,8 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { describe, isPlainObject, type JsonValue } from "../../model/json.ts";
 import { MAX_HITS, MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
 import type { StoredRecord } from "../../model/record.ts";
-import { checkTenant } from "../common/check-tenant.ts";
-import { deleteIfThere } from "../common/delete-records.ts";
-import { escaped, plain } from "../common/key-parts.ts";
-import { toRecordText } from "../common/record-text.ts";
+import { deleteIfThere, escaped, plain, toRecordText } from "../common/records.ts";
+import { checkTenant } from "../common/sessions.ts";
 import type {
   GetOperation,
   ListNamespacesOperation,

@@ -8,7 +8,7 @@ import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { StoredRecord } from "../../model/record.ts";
-import { deleteBelow, deleteKeys } from "../common/delete-records.ts";
+import { deleteBelow, deleteKeys } from "../common/records.ts";
 import type { StoredValue } from "./channel-values.ts";
 import {
   checkpointKey,

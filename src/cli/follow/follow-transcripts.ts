@@ -1,7 +1,7 @@
 /** Stores agents' transcripts in the background of another task. */
 
-import type { FollowInput } from "../../archive/watch/follow.ts";
-import { thisMachine } from "../../ingest/identity/this-machine.ts";
+import type { FollowInput } from "../../archive/watch.ts";
+import { thisMachine } from "../../ingest/identity/identity.ts";
 import type { Context } from "../context.ts";
 
 /**
@@ -15,7 +15,7 @@ export async function followTranscripts(
   const { address, tenant } = context;
   // Loaded on demand, so that pending calls do not wait for it.
   const [follow, { open }] = await Promise.all([
-    import("../../archive/watch/follow.ts"),
+    import("../../archive/watch.ts"),
     import("../../open.ts"),
   ]);
   // A separate store handle with threads: heavy writes must not delay answers. The foreground

@@ -4,8 +4,8 @@
  */
 
 import type { GatewayConfig } from "../../gateway/config/gateway-config.ts";
-import { type MaintenanceReport, maintainSessions } from "../../gateway/maintenance/maintain.ts";
-import { type SessionStatus, sessionStatus } from "../../gateway/status/session-status.ts";
+import { type MaintenanceReport, maintainSessions } from "../../gateway/maintain.ts";
+import { type SessionStatus, sessionStatus } from "../../gateway/session-status.ts";
 import { type Context, isServer } from "../context.ts";
 import { withOwnTenant, withServer } from "../store.ts";
 import { ownConfig } from "./own-config.ts";

@@ -15,9 +15,8 @@ import {
   type Handover,
   renderHandover,
   startHandover,
-} from "../../compaction/handover/handover.ts";
-import { escapeTags } from "../../context/own-tags.ts";
-import { quoteConversation } from "../../context/quote.ts";
+} from "../../compaction/handover.ts";
+import { escapeTags, quoteConversation } from "../../context/quote.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import { splitLines } from "../../ingest/lines.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";

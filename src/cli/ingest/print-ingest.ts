@@ -2,7 +2,7 @@
 
 import type { IngestInput, IngestReport } from "../../archive/ingest.ts";
 import type { FileOutcome, How, SourceTotals } from "../../archive/outcome.ts";
-import { thisMachine } from "../../ingest/identity/this-machine.ts";
+import { thisMachine } from "../../ingest/identity/identity.ts";
 import type { ImportProblemCode } from "../../ingest/problems.ts";
 import type { Environment } from "../../ingest/source.ts";
 import { SOURCES } from "../../ingest/sources.ts";

@@ -2,7 +2,7 @@
 
 import { survey } from "../../archive/ingest.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { thisMachine } from "../../ingest/identity/this-machine.ts";
+import { thisMachine } from "../../ingest/identity/identity.ts";
 import { messageOf } from "../../model/errors.ts";
 import { type Policy, readPolicy } from "../../policy.ts";
 import { ignoredList } from "./print-ingest.ts";

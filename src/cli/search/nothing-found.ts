@@ -3,7 +3,7 @@
 import { survey } from "../../archive/ingest.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import type { SearchInput } from "../../engine/search.ts";
-import { thisMachine } from "../../ingest/identity/this-machine.ts";
+import { thisMachine } from "../../ingest/identity/identity.ts";
 import { filtersOf } from "../../model/session-filters.ts";
 import { type Context, isServer } from "../context.ts";
 import { counted } from "../print.ts";

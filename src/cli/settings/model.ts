@@ -3,8 +3,7 @@
 import { BackscrollError } from "../../model/errors.ts";
 import type { TextModel } from "../../model/text-model.ts";
 import { readVariable } from "../../model/variables.ts";
-import { compatibleModel } from "../../providers/compatible-model.ts";
-import type { FullModel } from "../../providers/full-model.ts";
+import { compatibleModel, type FullModel } from "../../providers/language-model.ts";
 
 /** The option `models` of `open`: `default` if the environment names a server and a model. */
 export function modelsOfEnvironment(): Record<string, TextModel> {

@@ -2,8 +2,8 @@
 
 import { rm } from "node:fs/promises";
 import { hidePasswords } from "../../api/address.ts";
-import { loadConfig } from "../../gateway/config/load-config.ts";
-import { KEEP } from "../../gateway/config/setting-kinds.ts";
+import { loadConfig } from "../../gateway/config/read-config.ts";
+import { KEEP } from "../../gateway/config/settings.ts";
 import type { Environment } from "../../ingest/source.ts";
 import { readPolicy, requireAllowed } from "../../policy.ts";
 import { usageError } from "../command.ts";

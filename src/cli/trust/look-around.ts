@@ -5,7 +5,7 @@ import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { hidePasswords } from "../../api/address.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
-import { thisMachine } from "../../ingest/identity/this-machine.ts";
+import { thisMachine } from "../../ingest/identity/identity.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import { readVariable, type VariableName } from "../../model/variables.ts";
 import { selectSessions } from "../../recap/select-sessions.ts";

@@ -1,17 +1,17 @@
 /** Options of a compaction: the caller's, the session's, and defaults. */
 
 import type { CompactionPlan } from "../../compaction/plan.ts";
-import type { KeepStrategy } from "../../compaction/plan-input.ts";
-import { readCompactionPolicy } from "../../compaction/policy.ts";
 import {
   clawKeep,
   HALF_KEEP,
+  type KeepStrategy,
   NONE_KEEP,
   type PlanPreset,
   TOKENS_KEEP,
-} from "../../compaction/presets.ts";
-import { modelSummarizer } from "../../compaction/prompt/model-summarizer.ts";
-import { mechanicalSummarizer, type SummaryProfile } from "../../compaction/render/render.ts";
+} from "../../compaction/plan-input.ts";
+import { readCompactionPolicy } from "../../compaction/policy.ts";
+import { modelSummarizer } from "../../compaction/prompt/check-summary.ts";
+import { mechanicalSummarizer, type SummaryProfile } from "../../compaction/render.ts";
 import type { Summarizer } from "../../compaction/summary.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { BackscrollError } from "../../model/errors.ts";

@@ -7,7 +7,7 @@
  */
 
 import type { CompactionPlan, NoPlan } from "../../compaction/plan.ts";
-import { mechanicalSummarizer } from "../../compaction/render/render.ts";
+import { mechanicalSummarizer } from "../../compaction/render.ts";
 import type { COMPACTION_RESULT } from "../../model/answers/context.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";

@@ -2,10 +2,9 @@
 
 import { planCompaction } from "../../compaction/plan.ts";
 import type { PlanItem } from "../../compaction/plan-input.ts";
-import { continuationMessage } from "../../compaction/render/continuation.ts";
-import type { SummaryProfile } from "../../compaction/render/render.ts";
+import { continuationMessage, type SummaryProfile } from "../../compaction/render.ts";
 import { quoteSummary } from "../../context/quote.ts";
-import { fromText } from "../../context/sized.ts";
+import { fromText } from "../../context/sent-tokens.ts";
 import type { Session } from "../../model/session.ts";
 import { readContextAs } from "../context/read-context.ts";
 import { readStanding } from "../context/standing.ts";

@@ -2,7 +2,7 @@
 
 import type { PlanItem } from "../../compaction/plan-input.ts";
 import { resultTokens } from "../../context/cut-results.ts";
-import { fromEntry } from "../../context/sized.ts";
+import { fromEntry } from "../../context/sent-tokens.ts";
 import type { TokenCounter } from "../../context/tokens.ts";
 import { type Entry, replyToOf } from "../../model/entry.ts";
 import { toolTraffic } from "../../transcript/tool-pairs.ts";

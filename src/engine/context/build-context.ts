@@ -6,20 +6,24 @@
  * search tool when it should.
  */
 
-import { continuationMessage } from "../../compaction/render/continuation.ts";
+import { continuationMessage } from "../../compaction/render.ts";
 import { assembleContext, countFacts, type Omission } from "../../context/build.ts";
+import type { ContextMessage } from "../../context/chat-model.ts";
 import {
   type ChosenTurns,
   type ContextSummary,
   chooseWindow,
 } from "../../context/choose-window.ts";
-import { liftPinned } from "../../context/lift-pinned.ts";
-import type { ContextMessage } from "../../context/message.ts";
 import { pruneToolResults } from "../../context/prune.ts";
 import { type Provider, type RenderedContext, renderContext } from "../../context/render/render.ts";
-import { orderForReply, waitingBehind } from "../../context/reply-order.ts";
 import { countBlocks } from "../../context/tokens.ts";
-import { startsTurn, turnStarts } from "../../context/turns.ts";
+import {
+  liftPinned,
+  orderForReply,
+  startsTurn,
+  turnStarts,
+  waitingBehind,
+} from "../../context/turns.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";

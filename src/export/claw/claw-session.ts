@@ -5,8 +5,7 @@
  * the kept messages.
  */
 
-import { continuationMessage } from "../../compaction/render/continuation.ts";
-import { renderSummary } from "../../compaction/render/render.ts";
+import { continuationMessage, renderSummary } from "../../compaction/render.ts";
 import { isStructure } from "../../compaction/summary.ts";
 import { textOf } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";

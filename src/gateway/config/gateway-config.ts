@@ -4,7 +4,7 @@ import type { SummarizerName } from "../../model/inputs/choices.ts";
 import type { ResetConfig } from "../../routing/resets/reset-policy.ts";
 import type { DmScope, IdentityLinks } from "../../routing/resolve-key.ts";
 import type { AutoPolicyName } from "../compaction/auto-policy.ts";
-import type { SilenceMode } from "../silence/silence.ts";
+import type { SilenceMode } from "../silence.ts";
 
 export interface MaintenanceConfig {
   /** `warn` reports deletions, `enforce` carries them out. */

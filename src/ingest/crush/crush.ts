@@ -7,7 +7,6 @@
  */
 
 import type { Block } from "../../model/block.ts";
-import { resultBlock } from "../block-fields.ts";
 import {
   readSessionTables,
   rowFields,
@@ -17,7 +16,7 @@ import {
   toTime,
 } from "../database/session-tables.ts";
 import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, objectField, objectsIn, textField } from "../fields.ts";
+import { type Fields, objectField, objectsIn, resultBlock, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { fileName, folderName } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";

@@ -10,7 +10,7 @@ import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
-import { resultBlock } from "../block-fields.ts";
+import { KEPT_CALLS, KEPT_IDS } from "../batches.ts";
 import {
   type EntryDraft,
   toCustomEntry,
@@ -18,13 +18,19 @@ import {
   toImportedSession,
   toTranscript,
 } from "../drafts.ts";
-import { type Fields, nameOf, objectField, objectsIn, otherFields, textField } from "../fields.ts";
+import {
+  type Fields,
+  nameOf,
+  objectField,
+  objectsIn,
+  otherFields,
+  resultBlock,
+  textField,
+} from "../fields.ts";
 import { firstRecord } from "../head.ts";
 import { readRecords } from "../jsonl.ts";
-import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
-import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
+import { commandFor, fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
-import { commandFor } from "../resume-command.ts";
 import type { ImportedEntry, TranscriptSource } from "../source.ts";
 
 const FORMAT = "kimi";

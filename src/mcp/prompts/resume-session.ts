@@ -1,7 +1,7 @@
 import type { PromptMessage } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { maskSession } from "../../api/mask.ts";
-import type { ContextMessage } from "../../context/message.ts";
+import type { ContextMessage } from "../../context/chat-model.ts";
 import {
   DEFAULT_CONTEXT_BUDGET,
   MAX_ID_LENGTH,

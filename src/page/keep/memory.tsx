@@ -3,9 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { sessionAddress } from "../data/address.ts";
-import { engine, mayWrite, tell } from "../data/connection.ts";
-import type { Fact, Memory } from "../data/types.ts";
-import { ask } from "../parts/question.tsx";
+import { engine, type Fact, type Memory, mayWrite, tell } from "../data/connection.ts";
+import { ask } from "../parts/controls.tsx";
 import { age, moment } from "../parts/words.ts";
 
 const PAGE = 200;

@@ -3,10 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { connection, engine, mayWrite, tell } from "../data/connection.ts";
-import { Copy } from "../parts/copy.tsx";
-import { ask } from "../parts/question.tsx";
-import { counted, size, whole } from "../parts/words.ts";
-import { tellReport } from "./verification.ts";
+import { ask, Copy } from "../parts/controls.tsx";
+import { counted, size, tellReport, whole } from "../parts/words.ts";
 
 type TenantState = Awaited<ReturnType<ReturnType<typeof engine.peek>["tenantStatus"]>>;
 type StoreState = Awaited<ReturnType<ReturnType<typeof engine.peek>["status"]>>;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { below, tellingIn } from "./call-words.ts";
+import { below, tellingIn } from "./words.ts";
 
 test("a call is described by its command, path or query, also where its JSON is cut off", () => {
   expect(tellingIn('{"replace_all":false,"file_path":"/src/a.ts","old_string":"x')).toBe(

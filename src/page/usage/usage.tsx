@@ -3,15 +3,13 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { totalTokens } from "../../client/index.ts";
-import { format, go, param } from "../data/address.ts";
-import { engine, tell } from "../data/connection.ts";
-import { Latest } from "../data/latest.ts";
-import type { Stats, Sum } from "../data/types.ts";
-import { DayRange } from "../find/day-range.tsx";
+import { projectName } from "../../model/project-name.ts";
+import { format, go, param, sessionAddress } from "../data/address.ts";
+import { engine, Latest, type Stats, type Sum, tell } from "../data/connection.ts";
+import { DayRange } from "../find/chips.tsx";
 import { PERIODS, periodOf } from "../find/periods.ts";
-import { counted, distinctEnds, dollars, short, whole } from "../parts/words.ts";
-import { DayChart } from "./day-chart.tsx";
-import { Troubles } from "./troubles.tsx";
+import { age, counted, distinctEnds, dollars, short, whole } from "../parts/words.ts";
+import { type DayValue, fillDays, ticksOf } from "./day-axis.ts";
 
 export function Usage() {
   const latest = useRef(new Latest());
@@ -245,5 +243,174 @@ function bySize(sums: ReadonlyMap<string, Sum>): readonly (readonly [string, Sum
   return [...sums].sort(
     ([, one], [, other]) =>
       other.costMicroUsd - one.costMicroUsd || totalTokens(other.tokens) - totalTokens(one.tokens),
+  );
+}
+
+// A chart of usage by day: bars of the style sheet, and a table below as its text alternative. It formats
+// no date or number by the browser's language, whose tag may be invalid (`en-US@posix`).
+
+/** The limit of days with a label below the chart. */
+const MAX_LABELS = 6;
+
+export function DayChart(props: {
+  readonly label: string;
+  readonly days: readonly DayValue[];
+  readonly format: (value: number) => string;
+}) {
+  const { label, days, format } = props;
+  const filled = fillDays(days);
+  const ticks = ticksOf(Math.max(0, ...filled.map(({ value }) => value)));
+  const top = ticks.at(-1) ?? 1;
+  const percent = (value: number) => `${(100 * value) / top}%`;
+  const labelled = Math.ceil(filled.length / MAX_LABELS);
+  return (
+    <div class="chart" role="img" aria-label={`${label}; the table below has the figures`}>
+      {ticks.map((tick) => (
+        <span key={tick} class="tick" style={{ bottom: percent(tick) }}>
+          {format(tick)}
+        </span>
+      ))}
+      <div class="days">
+        {filled.map(({ day, value }, at) => (
+          <div key={day} title={`${day}: ${format(value)}`}>
+            <i style={{ height: percent(value) }} />
+            {at % labelled === 0 && <small>{day.slice(5)}</small>}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+// Failures among the newest sessions, and the tools and files that those sessions used.
+
+type Review = Awaited<ReturnType<ReturnType<typeof engine.peek>["review"]>>;
+type SessionReview = Review["sessions"][number];
+
+/** The server's limit of sessions in one review. */
+const REVIEWED = 50;
+
+export function Troubles() {
+  const latest = useRef(new Latest());
+  const review = useSignal<Review | undefined>(undefined);
+  const failure = useSignal("");
+  useSignalEffect(() => {
+    const input = { limit: REVIEWED, ...periodOf(param("since")) };
+    latest.current
+      .run(() => engine.peek().review(input))
+      .then(
+        (result) => {
+          if (result !== undefined) review.value = result;
+        },
+        (error: unknown) => {
+          failure.value = tell(error);
+        },
+      );
+  });
+  if (failure.value !== "") return <p class="failure">{failure.value}</p>;
+  if (review.value === undefined) return <p class="about">Reading the newest sessions …</p>;
+  const { sessions, tools, files } = review.value;
+  const bad = sessions.filter(isBad).toSorted((one, other) => other.failed - one.failed);
+  return (
+    <>
+      <section>
+        <h2>Failures in the newest {sessions.length} sessions</h2>
+        {bad.length === 0 ? (
+          <p class="about">No call failed, and nothing was left unfinished.</p>
+        ) : (
+          <div class="table told">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Session</th>
+                  <th scope="col">Failed</th>
+                  <th scope="col">Retries</th>
+                  <th scope="col">Ends with</th>
+                </tr>
+              </thead>
+              <tbody>
+                {bad.slice(0, ROWS).map((one) => (
+                  <Trouble key={one.session.id} review={one} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+      </section>
+      <div class="columns">
+        <section>
+          <h2>Tools</h2>
+          <div class="table">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">Tool</th>
+                  <th scope="col">Calls</th>
+                  <th scope="col">Failed</th>
+                </tr>
+              </thead>
+              <tbody>
+                {tools.slice(0, ROWS).map(({ tool, calls, failed }) => (
+                  <tr key={tool}>
+                    <th scope="row">{tool}</th>
+                    <td>{short(calls)}</td>
+                    <td>{whole(failed)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </section>
+        <section>
+          <h2>Changed files</h2>
+          <div class="table">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">File</th>
+                  <th scope="col">Times</th>
+                </tr>
+              </thead>
+              <tbody>
+                {files.slice(0, ROWS).map(({ path, times }) => (
+                  <tr key={path}>
+                    <th scope="row" title={path}>
+                      {path.split("/").slice(-3).join("/")}
+                    </th>
+                    <td>{whole(times)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </section>
+      </div>
+    </>
+  );
+}
+
+function isBad({ failed, unfinished }: SessionReview): boolean {
+  return failed > 0 || unfinished !== null;
+}
+
+function Trouble({ review }: { readonly review: SessionReview }) {
+  const { session, failed, calls, retries, unfinished } = review;
+  const { projectPath } = session.origin;
+  return (
+    <tr>
+      <th scope="row" dir="auto">
+        <a href={sessionAddress(session.id)}>
+          {session.title === "" ? session.shortId : session.title}
+        </a>{" "}
+        <span class="about">
+          {projectPath !== undefined && projectName(projectPath)} · {age(session.updatedAt)}
+        </span>
+      </th>
+      <td data-name="Failed" title={counted(calls, "call")}>
+        {whole(failed)}
+      </td>
+      <td data-name="Retries">{whole(retries)}</td>
+      <td data-name="Ends with">{unfinished === null ? "an answer" : `an open ${unfinished}`}</td>
+    </tr>
   );
 }

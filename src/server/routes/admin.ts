@@ -5,7 +5,7 @@ import { toWireStats } from "../../api/stats.ts";
 import { toWireStatus } from "../../api/status.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { INDEX_TASKS } from "../../engine/maintain-index.ts";
-import { maintainSessions } from "../../gateway/maintenance/maintain.ts";
+import { maintainSessions } from "../../gateway/maintain.ts";
 import { STORE_STATUS } from "../../model/answers/store.ts";
 import { engineRoute, functionRoute, tenantRoute } from "../plain-routes.ts";
 import { defineRoute, type Route } from "../route.ts";

@@ -1,5 +1,5 @@
 import { toWire } from "../../../api/shape.ts";
-import type { MaintenanceReport } from "../../../gateway/maintenance/maintain.ts";
+import type { MaintenanceReport } from "../../../gateway/maintain.ts";
 import { MAINTENANCE_REPORT } from "../../../model/answers/gateway.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";

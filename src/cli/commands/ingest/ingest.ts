@@ -2,13 +2,17 @@ import { resolve } from "node:path";
 import { toWireError } from "../../../api/error.ts";
 import { toWireOutcome, toWireSkipped, toWireTotals } from "../../../api/ingest.ts";
 import { deriveAgain } from "../../../archive/derive-again.ts";
-import { type IngestInput, type IngestReport, ingest } from "../../../archive/ingest.ts";
+import {
+  type IngestInput,
+  type IngestReport,
+  ingest,
+  ingestStream,
+} from "../../../archive/ingest.ts";
 import { createSetting } from "../../../archive/ingest-setting.ts";
-import { ingestStream } from "../../../archive/ingest-stream.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
-import { OVERSIZE } from "../../../ingest/files/oversize.ts";
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { OVERSIZE } from "../../../ingest/files/limit-lines.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { MEMORY } from "../../../store/store-options.ts";

@@ -2,7 +2,7 @@ import { hidePasswords } from "../../../api/address.ts";
 import { toWireTotals } from "../../../api/ingest.ts";
 import { ingest } from "../../../archive/ingest.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { IngestProgress } from "../../ingest/ingest-progress.ts";

@@ -1,9 +1,9 @@
 import { toWireOutcome } from "../../../api/ingest.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
-import { type WatchInput, watchPlaces } from "../../../archive/watch/watch.ts";
+import { type WatchInput, watchPlaces } from "../../../archive/watch.ts";
 import { isOutage, keepRunning } from "../../../engine/leases/outage.ts";
-import { OVERSIZE } from "../../../ingest/files/oversize.ts";
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { OVERSIZE } from "../../../ingest/files/limit-lines.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { messageOf } from "../../../model/errors.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";

@@ -1,4 +1,4 @@
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { isSwitchedOff, readVariable } from "../../../model/variables.ts";
 import { requireAllowed } from "../../../policy.ts";
 import { type Command, defineCommand } from "../../command.ts";

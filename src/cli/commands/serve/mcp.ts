@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { FreshReader } from "../../../archive/fresh-reader.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import type { McpHost, Unread } from "../../../mcp/host.ts";
 import { isSwitchedOff } from "../../../model/variables.ts";
 import { toErrorLine } from "../../../server/log.ts";

@@ -6,8 +6,8 @@ import { hidePasswords } from "../../../api/address.ts";
 import { toWireSessionStatus } from "../../../api/gateway.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { keepRunning } from "../../../engine/leases/outage.ts";
-import { sessionStatus } from "../../../gateway/status/session-status.ts";
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { sessionStatus } from "../../../gateway/session-status.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { readVariable } from "../../../model/variables.ts";
 import { type LogRequest, toErrorLine, toLogLine } from "../../../server/log.ts";
 import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
@@ -277,7 +277,7 @@ async function follow(
   signal: AbortSignal,
   owner: string,
 ): Promise<void> {
-  const { followTranscripts } = await import("../../../archive/watch/follow.ts");
+  const { followTranscripts } = await import("../../../archive/watch.ts");
   const { terminal } = context;
   let files = 0;
   let entries = 0;

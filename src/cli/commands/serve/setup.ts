@@ -1,4 +1,4 @@
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { type Command, defineCommand, usageError } from "../../command.ts";
 import { AGENTS } from "../../setup/agents.ts";
 import { askText, askYesNo, canAsk } from "../../setup/ask.ts";

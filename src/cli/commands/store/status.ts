@@ -5,7 +5,7 @@ import { toWire, type WireOf } from "../../../api/shape.ts";
 import { fromWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
 import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
 import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
-import type { SessionStatus } from "../../../gateway/status/session-status.ts";
+import type { SessionStatus } from "../../../gateway/session-status.ts";
 import { type INDEX_SUMMARY, TENANT_STATUS } from "../../../model/answers/store.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { describeLoss } from "../../../model/store-loss.ts";
