@@ -9,10 +9,12 @@ import { Find } from "./find/find.tsx";
 import { refreshByFeed } from "./find/session-list.ts";
 import { type LazyName, viewOf } from "./lazy-views.ts";
 import {
+  Failure,
   focusNext,
   isTyping,
   QuestionDialog,
   ShortcutList,
+  setTo,
   showsShortcuts,
 } from "./parts/controls.tsx";
 
@@ -86,9 +88,7 @@ function Bar({ view }: { readonly view: Address["view"] }) {
         class="quiet wide-only"
         title="Keyboard (?)"
         aria-label="Keyboard"
-        onClick={() => {
-          showsShortcuts.value = true;
-        }}
+        onClick={setTo(showsShortcuts, true)}
       >
         ?
       </button>
@@ -143,9 +143,7 @@ const KEYS: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
     event.preventDefault();
     toSearch();
   },
-  "?": () => {
-    showsShortcuts.value = true;
-  },
+  "?": setTo(showsShortcuts, true),
   g: (event) => {
     afterG = event.timeStamp;
   },
@@ -211,11 +209,7 @@ function TokenForm({ message }: { readonly message: string }) {
         <button type="submit" class="main" disabled={isSending.value}>
           Open
         </button>
-        {message !== "" && (
-          <p class="failure" role="alert">
-            {message}
-          </p>
-        )}
+        <Failure text={message} alert />
       </form>
       <p class="about">
         The operator of the server creates one: <code>backscroll token create --scope read</code>

@@ -1,5 +1,100 @@
-import { signal, useSignal } from "@preact/signals";
+/** Parts that several views share. */
+
+import { type Signal, signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
+import { tell } from "../data/connection.ts";
+
+/** The message of a failure; nothing without one. With `alert`, it is read out when it appears. */
+export function Failure(props: { readonly text: string; readonly alert?: boolean }) {
+  if (props.text === "") return null;
+  return (
+    <p class="failure" role={props.alert ? "alert" : undefined}>
+      {props.text}
+    </p>
+  );
+}
+
+/** Puts the result of a request, unless a newer one took its place, or the message of its failure. */
+export function put<Result>(
+  request: Promise<Result | undefined>,
+  into: Signal<Result | undefined>,
+  failure: Signal<string>,
+): void {
+  request.then(
+    (result) => {
+      if (result !== undefined) into.value = result;
+    },
+    (error: unknown) => {
+      failure.value = tell(error);
+    },
+  );
+}
+
+/** Sets a signal, as the handler of an event. */
+export function setTo<Value>(into: Signal<Value>, value: NoInfer<Value>): () => void {
+  return () => {
+    into.value = value;
+  };
+}
+
+/** A button that shows one part of a view, `what`, and hides it again. */
+export function Toggle<Name extends string>(props: {
+  readonly shows: Signal<Name | "">;
+  readonly what: NoInfer<Name>;
+  readonly class: string;
+  readonly children: ComponentChildren;
+}) {
+  const { shows, what } = props;
+  const isShown = shows.value === what;
+  return (
+    <button
+      type="button"
+      class={props.class}
+      aria-expanded={isShown}
+      onClick={setTo(shows, isShown ? "" : what)}
+    >
+      {props.children}
+    </button>
+  );
+}
+
+/** A figure of a list of tiles. */
+export function Tile(props: {
+  readonly name: string;
+  readonly value: string;
+  readonly note?: string;
+}) {
+  return (
+    <div>
+      <dt>{props.name}</dt>
+      <dd>
+        {props.value} {props.note !== undefined && <small>{props.note}</small>}
+      </dd>
+    </div>
+  );
+}
+
+/** A table with a head; `children` are its rows. */
+export function Table(props: {
+  readonly heads: readonly string[];
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          {props.heads.map((head) => (
+            <th key={head} scope="col">
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{props.children}</tbody>
+    </table>
+  );
+}
 
 /** A button that copies a text to the clipboard and confirms it. */
 export function Copy(props: {
@@ -26,7 +121,6 @@ export function Copy(props: {
   );
 }
 
-/** The confirmation dialog of actions that cannot be undone. */
 interface Question {
   readonly title: string;
   readonly text: string;
@@ -51,6 +145,7 @@ export function ask(title: string, text: string, yes: string): Promise<boolean> 
   });
 }
 
+/** The confirmation dialog of actions that cannot be undone. */
 export function QuestionDialog() {
   const dialog = useRef<HTMLDialogElement>(null);
   const question = asked.value;
@@ -80,7 +175,6 @@ export function QuestionDialog() {
   );
 }
 
-/** The keyboard shortcuts and their list. */
 interface Shortcut {
   /** Alternatives, separated by a comma. */
   readonly keys: string;
@@ -131,9 +225,7 @@ export function ShortcutList() {
       ref={dialog}
       class="shortcuts"
       aria-label="Keyboard"
-      onClose={() => {
-        showsShortcuts.value = false;
-      }}
+      onClose={setTo(showsShortcuts, false)}
     >
       <h2>Keyboard</h2>
       <dl>

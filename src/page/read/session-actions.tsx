@@ -5,15 +5,15 @@ import { useEffect, useRef } from "preact/hooks";
 import type { RemoteEngine } from "../../client/index.ts";
 import { go } from "../data/address.ts";
 import { mayWrite, type Session, tell } from "../data/connection.ts";
-import { ask, Copy } from "../parts/controls.tsx";
+import { ask, Copy, Failure, Toggle } from "../parts/controls.tsx";
 import { counted, moment } from "../parts/words.ts";
 import type { SessionModel } from "./session-model.ts";
 
-type Shown = "" | "export" | "share" | "keep";
+type Panel = "export" | "share" | "keep";
 
 export function SessionActions(props: { readonly model: SessionModel; readonly session: Session }) {
   const { model, session } = props;
-  const shows = useSignal<Shown>("");
+  const shows = useSignal<Panel | "">("");
   const command = useSignal<string | null>(null);
   const place = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -31,9 +31,6 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
     document.addEventListener("pointerdown", close);
     return () => document.removeEventListener("pointerdown", close);
   }, [session.id]);
-  const flip = (what: Shown) => {
-    shows.value = shows.value === what ? "" : what;
-  };
   // An opened panel takes the focus; a closed one returns it to its button.
   useEffect(() => {
     place.current?.querySelector<HTMLElement>(".panel-pop :is(button, select)")?.focus();
@@ -64,32 +61,17 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
       {command.value !== null && (
         <Copy label="Copy resume command" title={command.value} text={() => command.value ?? ""} />
       )}
-      <button
-        type="button"
-        class="quiet"
-        aria-expanded={shows.value === "export"}
-        onClick={() => flip("export")}
-      >
+      <Toggle shows={shows} what="export" class="quiet">
         Export
-      </button>
+      </Toggle>
       {mayWrite.value && (
         <>
-          <button
-            type="button"
-            class="quiet"
-            aria-expanded={shows.value === "share"}
-            onClick={() => flip("share")}
-          >
+          <Toggle shows={shows} what="share" class="quiet">
             Share
-          </button>
-          <button
-            type="button"
-            class="quiet"
-            aria-expanded={shows.value === "keep"}
-            onClick={() => flip("keep")}
-          >
+          </Toggle>
+          <Toggle shows={shows} what="keep" class="quiet">
             Retention
-          </button>
+          </Toggle>
           <button type="button" class="quiet" onClick={() => void remove()}>
             Delete
           </button>
@@ -162,7 +144,7 @@ function ExportPanel(props: {
         />
         Do not mask secrets
       </label>
-      {failure.value !== "" && <p class="failure">{failure.value}</p>}
+      <Failure text={failure.value} />
     </fieldset>
   );
 }
@@ -262,7 +244,7 @@ function SharePanel(props: { readonly engine: RemoteEngine; readonly session: Se
           </li>
         ))}
       </ul>
-      {failure.value !== "" && <p class="failure">{failure.value}</p>}
+      <Failure text={failure.value} />
     </fieldset>
   );
 }
@@ -362,7 +344,7 @@ function RetentionPanel(props: { readonly engine: RemoteEngine; readonly session
         Change …
       </button>
       <p aria-live="polite">{said.value}</p>
-      {failure.value !== "" && <p class="failure">{failure.value}</p>}
+      <Failure text={failure.value} />
     </fieldset>
   );
 }

@@ -14,27 +14,21 @@ import {
 } from "../data/connection.ts";
 import { excerpt } from "../find/excerpt.ts";
 import { Origins } from "../find/session-rows.tsx";
+import { put, Toggle } from "../parts/controls.tsx";
 import { age, counted, day, dollars, moment, short } from "../parts/words.ts";
 import { firstSince } from "./message-pages.ts";
 import { SessionActions } from "./session-actions.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { firstLines, type PlacedStem, placeStems, readLines, type TreeLine } from "./tree-model.ts";
 
-/** Sessions similar to the open one, and earlier occurrences of its first question. */
 const EXCERPT_CHARACTERS = 160;
 
+/** Sessions similar to the open one, and earlier occurrences of its first question. */
 function RelatedSessions(props: { readonly model: SessionModel; readonly session: Session }) {
   const { model, session } = props;
   const found = useSignal<Related | undefined>(undefined);
   useEffect(() => {
-    model.engine.relatedSessions({ session: session.id }).then(
-      (related) => {
-        found.value = related;
-      },
-      (error: unknown) => {
-        model.failure.value = tell(error);
-      },
-    );
+    put(model.engine.relatedSessions({ session: session.id }), found, model.failure);
   }, [session.id]);
   const related = found.value;
   if (related === undefined) {
@@ -99,9 +93,6 @@ export function SessionHead(props: {
   const branches = model.branches.value;
   const forks = model.subagents.value.filter(({ forkPoint }) => forkPoint !== null).length;
   const agents = model.subagents.value.filter(({ forkPoint }) => forkPoint === null);
-  const flip = (what: "tree" | "agents" | "related") => {
-    shows.value = shows.value === what ? "" : what;
-  };
   const used = totalTokens(tokens);
   const cost = model.cost.value;
   const toDate = async (text: string) => {
@@ -141,34 +132,19 @@ export function SessionHead(props: {
           </a>
         )}
         {agents.length > 0 && (
-          <button
-            type="button"
-            class="link"
-            aria-expanded={shows.value === "agents"}
-            onClick={() => flip("agents")}
-          >
+          <Toggle shows={shows} what="agents" class="link">
             {counted(agents.length, "sub-agent")}
-          </button>
+          </Toggle>
         )}
         {branches.length + forks > 1 && (
-          <button
-            type="button"
-            class="link"
-            aria-expanded={shows.value === "tree"}
-            onClick={() => flip("tree")}
-          >
+          <Toggle shows={shows} what="tree" class="link">
             {counted(branches.length, "branch", "branches")}
             {forks > 0 && `, ${counted(forks, "fork")}`}
-          </button>
+          </Toggle>
         )}
-        <button
-          type="button"
-          class="link"
-          aria-expanded={shows.value === "related"}
-          onClick={() => flip("related")}
-        >
+        <Toggle shows={shows} what="related" class="link">
           Related
-        </button>
+        </Toggle>
         {model.leaf !== undefined && (
           <a href={sessionAddress(session.id)}>Back to the active path</a>
         )}
@@ -230,14 +206,7 @@ function SessionTree(props: { readonly model: SessionModel; readonly session: Se
   const derived = model.subagents.value;
   const lines = useSignal<readonly TreeLine[]>(firstLines(branches));
   useEffect(() => {
-    readLines(model.engine, session.id, branches, derived).then(
-      (read) => {
-        lines.value = read;
-      },
-      (error: unknown) => {
-        model.failure.value = tell(error);
-      },
-    );
+    put(readLines(model.engine, session.id, branches, derived), lines, model.failure);
   }, [branches, derived]);
   const placed = useMemo(() => placeStems(lines.value), [lines.value]);
   const byId = new Map(lines.value.map((line) => [line.id, line]));

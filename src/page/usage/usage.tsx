@@ -5,9 +5,10 @@ import { useMemo, useRef } from "preact/hooks";
 import { totalTokens } from "../../client/index.ts";
 import { projectName } from "../../model/project-name.ts";
 import { format, go, param, sessionAddress } from "../data/address.ts";
-import { engine, Latest, type Stats, type Sum, tell } from "../data/connection.ts";
+import { engine, Latest, type Stats, type Sum } from "../data/connection.ts";
 import { DayRange } from "../find/chips.tsx";
 import { PERIODS, periodOf } from "../find/periods.ts";
+import { Failure, put, setTo, Table, Tile } from "../parts/controls.tsx";
 import { age, counted, distinctEnds, dollars, short, whole } from "../parts/words.ts";
 import { type DayValue, fillDays, ticksOf } from "./day-axis.ts";
 
@@ -17,16 +18,11 @@ export function Usage() {
   const failure = useSignal("");
   useSignalEffect(() => {
     const period = periodOf(param("since"));
-    latest.current
-      .run(() => engine.peek().stats(period))
-      .then(
-        (result) => {
-          if (result !== undefined) stats.value = result;
-        },
-        (error: unknown) => {
-          failure.value = tell(error);
-        },
-      );
+    put(
+      latest.current.run(() => engine.peek().stats(period)),
+      stats,
+      failure,
+    );
   });
   return (
     <main class="view">
@@ -34,7 +30,7 @@ export function Usage() {
         <h1>Usage</h1>
         <Periods />
       </div>
-      {failure.value !== "" && <p class="failure">{failure.value}</p>}
+      <Failure text={failure.value} />
       {stats.value?.total.sessions === 0 ? (
         <p class="empty">No session was written to in this time.</p>
       ) : (
@@ -53,18 +49,28 @@ function Periods() {
   return (
     <fieldset class="chips" aria-label="Time">
       {[["", "all time"] as const, ...PERIODS].map(([key, words]) => (
-        <button
-          key={key}
-          type="button"
-          class={key === chosen ? "chip chosen-one" : "chip"}
-          aria-pressed={key === chosen}
-          onClick={() => choose(key)}
-        >
-          {words}
-        </button>
+        <Choice key={key} words={words} isChosen={key === chosen} choose={() => choose(key)} />
       ))}
       <DayRange value={chosen} pick={(range) => choose(range ?? "")} />
     </fieldset>
+  );
+}
+
+function Choice(props: {
+  readonly words: string;
+  readonly isChosen: boolean;
+  readonly choose: () => void;
+}) {
+  const { words, isChosen, choose } = props;
+  return (
+    <button
+      type="button"
+      class={isChosen ? "chip chosen-one" : "chip"}
+      aria-pressed={isChosen}
+      onClick={choose}
+    >
+      {words}
+    </button>
   );
 }
 
@@ -120,17 +126,12 @@ function Figures({ stats }: { readonly stats: Stats }) {
           <h2>By day</h2>
           <fieldset class="chips" aria-label="Measure">
             {(Object.keys(MEASURES) as Measure[]).map((name) => (
-              <button
+              <Choice
                 key={name}
-                type="button"
-                class={name === measure.value ? "chip chosen-one" : "chip"}
-                aria-pressed={name === measure.value}
-                onClick={() => {
-                  measure.value = name;
-                }}
-              >
-                {MEASURES[name].words}
-              </button>
+                words={MEASURES[name].words}
+                isChosen={name === measure.value}
+                choose={setTo(measure, name)}
+              />
             ))}
           </fieldset>
         </div>
@@ -173,17 +174,6 @@ function Figures({ stats }: { readonly stats: Stats }) {
   );
 }
 
-function Tile(props: { readonly name: string; readonly value: string; readonly note?: string }) {
-  return (
-    <div>
-      <dt>{props.name}</dt>
-      <dd>
-        {props.value} <small>{props.note}</small>
-      </dd>
-    </div>
-  );
-}
-
 const ROWS = 12;
 
 function Sums(props: {
@@ -198,40 +188,24 @@ function Sums(props: {
   const shown = showsAll.value ? sums : sums.slice(0, ROWS);
   return (
     <div class="table">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{name}</th>
-            <th scope="col">Sessions</th>
-            <th scope="col">Tokens</th>
-            <th scope="col">Cost</th>
+      <Table heads={[name, "Sessions", "Tokens", "Cost"]}>
+        {shown.map(([value, sum]) => (
+          <tr key={value}>
+            <th scope="row" dir="auto" title={value}>
+              {link === undefined || value === "" ? (
+                show(value) || "none"
+              ) : (
+                <a href={link(value)}>{show(value)}</a>
+              )}
+            </th>
+            <td>{whole(sum.sessions)}</td>
+            <td>{short(totalTokens(sum.tokens))}</td>
+            <td>{dollars(sum.costMicroUsd)}</td>
           </tr>
-        </thead>
-        <tbody>
-          {shown.map(([value, sum]) => (
-            <tr key={value}>
-              <th scope="row" dir="auto" title={value}>
-                {link === undefined || value === "" ? (
-                  show(value) || "none"
-                ) : (
-                  <a href={link(value)}>{show(value)}</a>
-                )}
-              </th>
-              <td>{whole(sum.sessions)}</td>
-              <td>{short(totalTokens(sum.tokens))}</td>
-              <td>{dollars(sum.costMicroUsd)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {sums.length > ROWS && !showsAll.value && (
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => {
-            showsAll.value = true;
-          }}
-        >
+        <button type="button" class="quiet" onClick={setTo(showsAll, true)}>
           Show all {sums.length}
         </button>
       )}
@@ -252,7 +226,7 @@ function bySize(sums: ReadonlyMap<string, Sum>): readonly (readonly [string, Sum
 /** The limit of days with a label below the chart. */
 const MAX_LABELS = 6;
 
-export function DayChart(props: {
+function DayChart(props: {
   readonly label: string;
   readonly days: readonly DayValue[];
   readonly format: (value: number) => string;
@@ -290,24 +264,19 @@ type SessionReview = Review["sessions"][number];
 /** The server's limit of sessions in one review. */
 const REVIEWED = 50;
 
-export function Troubles() {
+function Troubles() {
   const latest = useRef(new Latest());
   const review = useSignal<Review | undefined>(undefined);
   const failure = useSignal("");
   useSignalEffect(() => {
     const input = { limit: REVIEWED, ...periodOf(param("since")) };
-    latest.current
-      .run(() => engine.peek().review(input))
-      .then(
-        (result) => {
-          if (result !== undefined) review.value = result;
-        },
-        (error: unknown) => {
-          failure.value = tell(error);
-        },
-      );
+    put(
+      latest.current.run(() => engine.peek().review(input)),
+      review,
+      failure,
+    );
   });
-  if (failure.value !== "") return <p class="failure">{failure.value}</p>;
+  if (failure.value !== "") return <Failure text={failure.value} />;
   if (review.value === undefined) return <p class="about">Reading the newest sessions …</p>;
   const { sessions, tools, files } = review.value;
   const bad = sessions.filter(isBad).toSorted((one, other) => other.failed - one.failed);
@@ -319,21 +288,11 @@ export function Troubles() {
           <p class="about">No call failed, and nothing was left unfinished.</p>
         ) : (
           <div class="table told">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Session</th>
-                  <th scope="col">Failed</th>
-                  <th scope="col">Retries</th>
-                  <th scope="col">Ends with</th>
-                </tr>
-              </thead>
-              <tbody>
-                {bad.slice(0, ROWS).map((one) => (
-                  <Trouble key={one.session.id} review={one} />
-                ))}
-              </tbody>
-            </table>
+            <Table heads={["Session", "Failed", "Retries", "Ends with"]}>
+              {bad.slice(0, ROWS).map((one) => (
+                <Trouble key={one.session.id} review={one} />
+              ))}
+            </Table>
           </div>
         )}
       </section>
@@ -341,47 +300,30 @@ export function Troubles() {
         <section>
           <h2>Tools</h2>
           <div class="table">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">Tool</th>
-                  <th scope="col">Calls</th>
-                  <th scope="col">Failed</th>
+            <Table heads={["Tool", "Calls", "Failed"]}>
+              {tools.slice(0, ROWS).map(({ tool, calls, failed }) => (
+                <tr key={tool}>
+                  <th scope="row">{tool}</th>
+                  <td>{short(calls)}</td>
+                  <td>{whole(failed)}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {tools.slice(0, ROWS).map(({ tool, calls, failed }) => (
-                  <tr key={tool}>
-                    <th scope="row">{tool}</th>
-                    <td>{short(calls)}</td>
-                    <td>{whole(failed)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </Table>
           </div>
         </section>
         <section>
           <h2>Changed files</h2>
           <div class="table">
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">File</th>
-                  <th scope="col">Times</th>
+            <Table heads={["File", "Times"]}>
+              {files.slice(0, ROWS).map(({ path, times }) => (
+                <tr key={path}>
+                  <th scope="row" title={path}>
+                    {path.split("/").slice(-3).join("/")}
+                  </th>
+                  <td>{whole(times)}</td>
                 </tr>
-              </thead>
-              <tbody>
-                {files.slice(0, ROWS).map(({ path, times }) => (
-                  <tr key={path}>
-                    <th scope="row" title={path}>
-                      {path.split("/").slice(-3).join("/")}
-                    </th>
-                    <td>{whole(times)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+              ))}
+            </Table>
           </div>
         </section>
       </div>
