@@ -17,7 +17,7 @@ import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource, recogniseStart } from "../ingest/sources.ts";
 import { defined } from "../model/defined.ts";
-import { BackscrollError, type ErrorCode, messageOf } from "../model/errors.ts";
+import { BackscrollError, type ErrorCode, ignoring, messageOf } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import {
   addSums,
@@ -414,13 +414,10 @@ async function dropEmpty(
   kept: ReadonlySet<string>,
 ): Promise<void> {
   if (dryRun || kept.size === 0 || kept.has(id)) return;
-  try {
+  await ignoring("session_not_found", async () => {
     const { entryCount } = await tenant.getSessionMeta(id);
     if (entryCount === 0) await tenant.deleteSession(id);
-  } catch (error) {
-    // Deleted meanwhile.
-    if (!BackscrollError.is(error, "session_not_found")) throw error;
-  }
+  });
 }
 
 async function exists(path: string): Promise<boolean> {

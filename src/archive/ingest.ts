@@ -10,7 +10,7 @@ import { toPlain } from "../ingest/files/unpack.ts";
 import { noCounts, type WalkCounts } from "../ingest/files/walk.ts";
 import { ProblemLog } from "../ingest/problems.ts";
 import { readTranscript } from "../ingest/read-transcript.ts";
-import { BackscrollError } from "../model/errors.ts";
+import { ignoring } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
@@ -171,13 +171,10 @@ export async function expireSessions(
   } while (cursor !== undefined);
   let deleted = 0;
   for (const id of old) {
-    try {
+    await ignoring("session_not_found", async () => {
       await tenant.deleteSession(id);
       deleted++;
-    } catch (error) {
-      // Deleted meanwhile.
-      if (!BackscrollError.is(error, "session_not_found")) throw error;
-    }
+    });
   }
   return deleted;
 }

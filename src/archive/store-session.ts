@@ -13,7 +13,7 @@ import {
   uuidInName,
 } from "../ingest/identity/identity.ts";
 import type { ImportedSession } from "../ingest/source.ts";
-import { BackscrollError } from "../model/errors.ts";
+import { BackscrollError, ignoring } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { findIgnoringRule, type IgnorableSession, toIgnorable } from "./rules/archive-rules.ts";
@@ -125,12 +125,9 @@ async function forgetStored(
   tenant: IngestSetting["tenant"],
   sessionId: string | null,
 ): Promise<void> {
-  try {
-    if (sessionId !== null) await tenant.deleteSession(sessionId, { cascade: true });
-  } catch (error) {
-    // Whoever set the mark has deleted it, too.
-    if (!BackscrollError.is(error, "session_not_found")) throw error;
-  }
+  if (sessionId === null) return;
+  // Whoever set the mark may have deleted it, too.
+  await ignoring("session_not_found", () => tenant.deleteSession(sessionId, { cascade: true }));
 }
 
 /** Two files of one session have different keys while one of them does not name its project. */

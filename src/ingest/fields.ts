@@ -106,6 +106,18 @@ export function resultBlock(
   return { ...more, type: "tool_result", toolUseId, ...named, output, isError };
 }
 
+/** A thought, with the signature of its provider. `more` has the fields of the source that stay on the block. */
+export function thinkingBlock(text: string, signature?: string, more: JsonObject = {}): Block {
+  return { ...more, type: "thinking", text, ...(signature === undefined ? {} : { signature }) };
+}
+
+/** An image in `data` and `mimeType`; undefined without one of them. */
+export function toImageBlock(fields: Fields, more: JsonObject = {}): Block | undefined {
+  const [data, mediaType] = [textField(fields, "data"), textField(fields, "mimeType")];
+  if (data === undefined || mediaType === undefined) return undefined;
+  return { ...more, type: "image", mediaType, data };
+}
+
 /** The usage of a call whose provider counts cache reads and writes as input. */
 export function toPromptUsage(
   input: number,

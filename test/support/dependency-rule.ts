@@ -22,7 +22,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // The parts of the model that the page imports.
   "model/excerpt.ts": { folders: [], packages: [] },
   "model/project-name.ts": { folders: [], packages: [] },
-  "model/telling-fields.ts": { folders: [], packages: [] },
+  "model/main-arguments.ts": { folders: [], packages: [] },
 
   // Detection and masking of secrets, shared by the index, facts and every surface.
   secrets: { folders: [], packages: [] },
@@ -207,7 +207,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Conversions to wire types: imports only types of the engine and the store. Masks secrets.
   api: {
     folders: names(
-      "model model/telling-fields.ts secrets search context compaction store engine ingest",
+      "model model/main-arguments.ts secrets search context compaction store engine ingest",
       "archive gateway",
     ),
     packages: [],
@@ -279,7 +279,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // folder that imports it.
   page: {
     folders: names(
-      "client model/excerpt.ts model/project-name.ts model/telling-fields.ts",
+      "client model/excerpt.ts model/project-name.ts model/main-arguments.ts",
       "page/markdown page/code page/difference",
     ),
     packages: ["preact", "preact/hooks", "@preact/signals"],

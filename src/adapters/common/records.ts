@@ -1,7 +1,7 @@
 /** Deletes records that other processes may delete concurrently. */
 
 import type { RecordsApi } from "../../engine/records/records.ts";
-import { BackscrollError } from "../../model/errors.ts";
+import { BackscrollError, ignoring } from "../../model/errors.ts";
 import { MAX_PAGE, MAX_RECORD_TEXT_BYTES } from "../../model/limits.ts";
 
 /** Deletes all records below a prefix, and gives their number. */
@@ -46,11 +46,7 @@ export async function deleteIfThere(
   namespace: string,
   key: string,
 ): Promise<void> {
-  try {
-    await records.delete(namespace, key);
-  } catch (error) {
-    if (!BackscrollError.is(error, "record_not_found")) throw error;
-  }
+  await ignoring("record_not_found", () => records.delete(namespace, key));
 }
 
 /** Without slashes and control characters. */

@@ -5,7 +5,7 @@ import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import type { EnsureSessionInput } from "../../engine/sessions/ensure-session.ts";
 import type { EntryInput, MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { Entry } from "../../model/entry.ts";
-import { BackscrollError } from "../../model/errors.ts";
+import { BackscrollError, ignoring } from "../../model/errors.ts";
 import { describe } from "../../model/json.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
 
@@ -51,12 +51,7 @@ export class KnownSessions {
   async delete(key: string): Promise<void> {
     this.#known.delete(key);
     const session = await this.find(key);
-    try {
-      await session?.delete();
-    } catch (error) {
-      // Another caller was quicker.
-      if (!BackscrollError.is(error, "session_not_found")) throw error;
-    }
+    await ignoring("session_not_found", async () => session?.delete());
   }
 
   async #ensure(key: string, own: OwnFields): Promise<SessionApi> {

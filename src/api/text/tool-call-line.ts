@@ -1,6 +1,6 @@
 /** A tool call on one line: its name and main argument. */
 
-import { TELLING_FIELDS } from "../../model/telling-fields.ts";
+import { MAIN_ARGUMENTS } from "../../model/main-arguments.ts";
 import { readableJson } from "./readable-json.ts";
 
 /** `Edit({"file_path": …})` as `Edit src/cart.ts`; undefined if it is not a call. */
@@ -14,7 +14,7 @@ export function toolCallLine(snippet: string): string | undefined {
 /** The main argument of a call, also of a truncated one. */
 export function telling(input: string): string | undefined {
   const fields = parseObject(input);
-  for (const key of TELLING_FIELDS) {
+  for (const key of MAIN_ARGUMENTS) {
     const value = fields === undefined ? valueIn(input, key) : fields[key];
     if (typeof value === "string" && value.trim() !== "") return value;
     if (Array.isArray(value) && value.every((part) => typeof part === "string")) {

@@ -4,7 +4,14 @@ import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { readElements } from "../document/list-scanner.ts";
 import { type EntryDraft, toImportedEntry, toImportedSession, toTranscript } from "../drafts.ts";
-import { type Fields, nameOf, objectField, otherFields, textField } from "../fields.ts";
+import {
+  type Fields,
+  nameOf,
+  objectField,
+  otherFields,
+  resultBlock,
+  textField,
+} from "../fields.ts";
 import { textOfHead } from "../head.ts";
 import { parseJson } from "../json-file.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -233,14 +240,8 @@ function toAnswer(message: Fields, base: Base): Draft {
 function toResult(base: Base, name: string | undefined, toolUseId: string): EntryDraft {
   const [only] = base.blocks;
   const output = base.blocks.length === 1 && only?.type === "text" ? only.text : base.blocks;
-  const toolName = name === undefined ? {} : { toolName: name };
-  return {
-    ...base,
-    kind: "message",
-    role: "tool",
-    actor: name ?? null,
-    blocks: [{ type: "tool_result", toolUseId, ...toolName, output, isError: false }],
-  };
+  const blocks = [resultBlock(toolUseId, name, output, false)];
+  return { ...base, kind: "message", role: "tool", actor: name ?? null, blocks };
 }
 
 function toBlocks(content: Fields): { readonly blocks: Block[]; readonly unknown?: string } {

@@ -12,6 +12,7 @@ import {
   presentFields,
   setField,
   textField,
+  thinkingBlock,
   timeField,
   toCallBlock,
   toTextBlock,
@@ -253,12 +254,8 @@ function toKnownBlock(fields: Fields): Block | undefined {
       const text = textField(fields, "thinking");
       const signature = textField(fields, "signature");
       if (text === undefined) return undefined;
-      return {
-        ...otherFields(fields, ["type", "thinking", "signature"]),
-        type: "thinking",
-        text,
-        ...(signature === undefined ? {} : { signature }),
-      };
+      const more = otherFields(fields, ["type", "thinking", "signature"]);
+      return thinkingBlock(text, signature, more);
     }
     case "tool_use":
       return toCallBlock(fields, "input");

@@ -28,6 +28,7 @@ import {
   otherFields,
   resultBlock,
   textField,
+  thinkingBlock,
   timeField,
   toPromptUsage,
 } from "../fields.ts";
@@ -166,11 +167,7 @@ function toDrafts(item: Fields, sourceId: string, answered: Set<string>): EntryD
     case "thinking": {
       const text = textOf(message["content"]);
       const signature = textField(message, "signature");
-      const thought: Block = {
-        type: "thinking",
-        text,
-        ...(signature === undefined ? {} : { signature }),
-      };
+      const thought = thinkingBlock(text, signature);
       return [{ ...base, role: "assistant", actor: FORMAT, blocks: [thought] }, ...compaction];
     }
     case "assistant": {

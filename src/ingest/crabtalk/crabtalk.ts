@@ -11,7 +11,14 @@ import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json
 import { RecentMap } from "../../model/recent-map.ts";
 import { KEPT_CALLS } from "../batches.ts";
 import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, objectField, otherFields, textField, timeField } from "../fields.ts";
+import {
+  type Fields,
+  objectField,
+  otherFields,
+  resultBlock,
+  textField,
+  timeField,
+} from "../fields.ts";
 import { firstRecord } from "../head.ts";
 import { parseJson } from "../json-file.ts";
 import { type JsonRecord, ResumedLines, readRecords } from "../jsonl.ts";
@@ -180,15 +187,8 @@ function toMessage(
     const toolUseId = textField(record, "tool_call_id") ?? "";
     const name = textField(record, "name") ?? names.get(toolUseId);
     names.delete(toolUseId);
-    const toolName = name === undefined ? {} : { toolName: name };
-    const block: Block = {
-      type: "tool_result",
-      toolUseId,
-      ...toolName,
-      output: content,
-      isError: false,
-    };
-    return { ...base, role, actor: name ?? null, blocks: [block] };
+    const blocks = [resultBlock(toolUseId, name, content, false)];
+    return { ...base, role, actor: name ?? null, blocks };
   }
   const blocks: Block[] = [
     ...(thought === "" ? [] : [{ type: "thinking" as const, text: thought }]),

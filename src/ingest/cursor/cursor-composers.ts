@@ -15,6 +15,7 @@ import {
   otherFields,
   replaceTagged,
   textField,
+  thinkingBlock,
   timeField,
 } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
@@ -278,7 +279,7 @@ function toThought(thinking: unknown): Block[] {
   const text = textField(fields, "text") ?? "";
   const signature = textField(fields, "signature");
   if (text === "") return [];
-  return [{ type: "thinking", text, ...(signature === undefined ? {} : { signature }) }];
+  return [thinkingBlock(text, signature)];
 }
 
 function toCall(tool: Fields, id: string): Block[] {

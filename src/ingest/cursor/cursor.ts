@@ -10,7 +10,7 @@ import { RecentMap } from "../../model/recent-map.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
 import { KEPT_CALLS } from "../batches.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, nameOf, objectField, otherFields } from "../fields.ts";
+import { type Fields, nameOf, objectField, otherFields, resultBlock } from "../fields.ts";
 import { firstRecord, textOfHead } from "../head.ts";
 import { ResumedLines, readRecords } from "../jsonl.ts";
 import type { Line } from "../lines.ts";
@@ -346,14 +346,7 @@ class CursorAnswer {
     }
     if (mark === "Tool result") {
       const toolUseId = this.#answered(name) ?? `${this.#id}/unknown`;
-      const block: Block = {
-        type: "tool_result",
-        toolUseId,
-        toolName: name,
-        output: text,
-        isError: false,
-      };
-      return this.#put(block, text.length);
+      return this.#put(resultBlock(toolUseId, name, text, false), text.length);
     }
     if (text === "") return undefined;
     return this.#put({ type: mark === "Thinking" ? "thinking" : "text", text }, text.length);

@@ -53,7 +53,7 @@ export class ListScanner {
    * part of no other character in UTF-8. A repeated name gives two lists.
    */
   *marks(text: string): Generator<ListMark> {
-    let at = this.#isString && text !== "" ? this.#goOn(text) : 0;
+    let at = this.#isString && text !== "" ? this.#resumeString(text) : 0;
     while (at < text.length) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) {
@@ -68,7 +68,7 @@ export class ListScanner {
     }
   }
 
-  #goOn(text: string): number {
+  #resumeString(text: string): number {
     const from = this.#isEscaped ? 1 : 0;
     this.#isEscaped = false;
     return this.#passString(text, 0, from);

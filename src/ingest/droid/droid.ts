@@ -208,7 +208,7 @@ class DroidRecords {
     const content = toContentBlocks(message["content"], FORMAT);
     if ("hookEventName" in message && (content ?? []).length === 0) {
       this.#problems.ignore("hook");
-      this.#goOn(id, parent);
+      this.#advance(id, parent);
       return;
     }
     if (!this.#ids.isNew(id, record, line)) return;
@@ -218,7 +218,7 @@ class DroidRecords {
       const data = otherFields(record, ["type", "id", "timestamp"]);
       const custom = toCustomEntry(FORMAT, id, "message", data, timeField(record, "timestamp"));
       yield { ...custom, parentSourceId: parent };
-      this.#goOn(id, parent);
+      this.#advance(id, parent);
       return;
     }
     let tip = parent;
@@ -227,7 +227,7 @@ class DroidRecords {
       yield toImportedEntry(FORMAT, { ...draft, parentSourceId: tip });
       if (draft.kind === "message") tip = draft.sourceId;
     }
-    this.#goOn(id, tip);
+    this.#advance(id, tip);
   }
 
   #split(draft: EntryDraft): EntryDraft[] {
@@ -262,7 +262,7 @@ class DroidRecords {
     return this.#tip;
   }
 
-  #goOn(id: string, tip: string | null): void {
+  #advance(id: string, tip: string | null): void {
     this.#tips.set(id, tip);
     this.#tip = tip;
     this.#newest = id;

@@ -229,7 +229,7 @@ class GeminiChat {
       const [id, parent, tip, parts, additions, mark] = Array.isArray(kept) ? kept : [];
       if (typeof id !== "string" || !Array.isArray(parts)) continue;
       if (typeof mark === "string") this.#marks.set(id, mark);
-      this.#goOn(id);
+      this.#advance(id);
       this.#given.set(id, { parent, tip, parts: new Set(parts), additions: Number(additions) });
     }
   }
@@ -311,7 +311,7 @@ class GeminiChat {
     const id = this.#nameOf(message);
     if (this.#open?.id !== id) yield* this.end();
     const onPath = this.#path.has(id);
-    if (!onPath) this.#goOn(id);
+    if (!onPath) this.#advance(id);
     this.#open = { id, message, line };
     // A rewritten older message keeps its place.
     if (onPath && this.#newest !== id) yield* this.end();
@@ -331,7 +331,7 @@ class GeminiChat {
     return name;
   }
 
-  #goOn(id: string): void {
+  #advance(id: string): void {
     this.#path.set(id, true);
     this.#newest = id;
   }
@@ -392,7 +392,7 @@ class GeminiChat {
   #follow(path: readonly string[]): void {
     this.#path = new RecentMap(KNOWN_MESSAGES);
     this.#newest = undefined;
-    for (const id of path) this.#goOn(id);
+    for (const id of path) this.#advance(id);
   }
 
   *#change(change: Fields, line?: number): Generator<ImportedEntry> {

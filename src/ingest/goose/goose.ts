@@ -9,9 +9,8 @@
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
-import { sha256, toHex } from "../../transcript/hash.ts";
 import { toMessageDrafts } from "../anthropic-content.ts";
-import { KEPT_CALLS, KEPT_IDS } from "../batches.ts";
+import { KEPT_CALLS } from "../batches.ts";
 import {
   readSessionTables,
   rowFields,
@@ -19,13 +18,21 @@ import {
   toTime,
 } from "../database/session-tables.ts";
 import {
+  ContentIds,
   type EntryDraft,
   toCustomEntry,
   toImportedEntry,
   toImportedSession,
   toTranscript,
 } from "../drafts.ts";
-import { type Fields, nameOf, otherFields, textField } from "../fields.ts";
+import {
+  type Fields,
+  nameOf,
+  otherFields,
+  textField,
+  thinkingBlock,
+  toImageBlock,
+} from "../fields.ts";
 import { firstRecord } from "../head.ts";
 import { parseJson } from "../json-file.ts";
 import { readRecords } from "../jsonl.ts";
@@ -128,7 +135,7 @@ async function* databaseEntries(
 class GooseMessages {
   readonly #problems: ProblemLog;
   readonly #names = new RecentMap<string, string>(KEPT_CALLS);
-  readonly #seen = new RecentMap<string, number>(KEPT_IDS);
+  readonly #ids = new ContentIds();
 
   constructor(problems: ProblemLog) {
     this.#problems = problems;
@@ -137,11 +144,8 @@ class GooseMessages {
   *read(message: Fields, line?: number): Generator<ImportedEntry> {
     const { role, content, created } = message;
     const text = JSON.stringify([role, content, created]) ?? "";
-    const id = toHex(sha256(Buffer.from(text))).slice(0, 16);
     // The same text within a second is a repetition.
-    const count = (this.#seen.get(id) ?? 0) + 1;
-    this.#seen.set(id, count);
-    const sourceId = count === 1 ? id : `${id}-${count}`;
+    const sourceId = this.#ids.next(text);
     const drafts = toDrafts(message, sourceId, this.#names);
     if (drafts === undefined) {
       this.#problems.add("unexpected", "a record without a message was kept as custom data", line);
@@ -215,14 +219,10 @@ function toKnownBlock(fields: Fields): Block | undefined {
       const text = textField(fields, "thinking");
       const signature = textField(fields, "signature");
       if (text === undefined) return undefined;
-      return { type: "thinking", text, ...(signature === undefined ? {} : { signature }) };
+      return thinkingBlock(text, signature);
     }
-    case "image": {
-      const [data, mediaType] = [textField(fields, "data"), textField(fields, "mimeType")];
-      return data === undefined || mediaType === undefined
-        ? undefined
-        : { type: "image", mediaType, data };
-    }
+    case "image":
+      return toImageBlock(fields);
     case "toolRequest":
     case "frontendToolRequest": {
       const call = successOf(fields["toolCall"]);

@@ -21,6 +21,7 @@ import {
   type Fields,
   objectField,
   otherFields,
+  resultBlock,
   textField,
   timeField,
 } from "../fields.ts";
@@ -206,7 +207,6 @@ function toResult(part: Part): EntryDraft[] {
   const isError = state["status"] === "error" || name === "invalid";
   const output = textField(state, "output") ?? textField(state, "error") ?? "";
   const time = objectField(state, "time");
-  const toolName = name === undefined ? {} : { toolName: name };
   const known = ["status", "input", "output", "error", "time"];
   return [
     {
@@ -214,7 +214,7 @@ function toResult(part: Part): EntryDraft[] {
       kind: "message",
       role: "tool",
       actor: name ?? null,
-      blocks: [{ type: "tool_result", toolUseId: callOf(part), ...toolName, output, isError }],
+      blocks: [resultBlock(callOf(part), name, output, isError)],
       createdAt: timeField(time, "end"),
       fields: { ...otherFields(state, known), ...copyMarkOf([state]) },
     },

@@ -19,6 +19,7 @@ import {
   otherFields,
   resultBlock,
   textField,
+  thinkingBlock,
   timeField,
   toPromptUsage,
 } from "../fields.ts";
@@ -191,7 +192,7 @@ function toThoughts(fields: Fields): Block[] {
     if (text === undefined) {
       return { type: "opaque", provider: FORMAT, json: JSON.stringify(thought) };
     }
-    return { type: "thinking", text, ...(signature === undefined ? {} : { signature }) };
+    return thinkingBlock(text, signature);
   });
   const text = textField(fields, "reasoning_content") ?? "";
   if (blocks.length > 0 || text === "") return blocks;

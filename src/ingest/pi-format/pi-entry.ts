@@ -13,8 +13,10 @@ import {
   presentFields,
   resultBlock,
   textField,
+  thinkingBlock,
   timeField,
   toCallBlock,
+  toImageBlock,
   toTextBlock,
 } from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
@@ -357,30 +359,14 @@ function toKnownBlock(fields: Fields): Block | undefined {
       const text = textField(fields, "thinking");
       const signature = textField(fields, "thinkingSignature");
       if (text === undefined) return undefined;
-      return {
-        ...otherFields(fields, [
-          "type",
-          "thinking",
-          ...(signature === undefined ? [] : ["thinkingSignature"]),
-        ]),
-        type: "thinking",
-        text,
-        ...(signature === undefined ? {} : { signature }),
-      };
+      const signed = signature === undefined ? [] : ["thinkingSignature"];
+      const more = otherFields(fields, ["type", "thinking", ...signed]);
+      return thinkingBlock(text, signature, more);
     }
     case "toolCall":
       return toCallBlock(fields, "arguments");
-    case "image": {
-      const data = textField(fields, "data");
-      const mediaType = textField(fields, "mimeType");
-      if (data === undefined || mediaType === undefined) return undefined;
-      return {
-        ...otherFields(fields, ["type", "data", "mimeType"]),
-        type: "image",
-        mediaType,
-        data,
-      };
-    }
+    case "image":
+      return toImageBlock(fields, otherFields(fields, ["type", "data", "mimeType"]));
     default:
       return undefined;
   }

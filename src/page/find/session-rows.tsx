@@ -4,7 +4,7 @@ import { headOf } from "../../model/excerpt.ts";
 import { projectName } from "../../model/project-name.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Hit, Session, WindowItem } from "../data/connection.ts";
-import { age, counted, moment, short, tellingIn } from "../parts/words.ts";
+import { age, counted, mainArgument, moment, short } from "../parts/words.ts";
 import { excerpt, plainLine } from "./excerpt.ts";
 import { chosenFilters } from "./filters.ts";
 import { found, known, showsAll } from "./search.ts";
@@ -224,7 +224,7 @@ function excerptOf(item: WindowItem) {
 /** One line of context. Of a call, its describing value. */
 function Line({ item }: { readonly item: WindowItem }) {
   const said = item.snippet.slice(nameLength(item));
-  const text = (said.startsWith("({") ? tellingIn(said) : undefined) ?? said;
+  const text = (said.startsWith("({") ? mainArgument(said) : undefined) ?? said;
   return (
     <span class="context-line">
       <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}

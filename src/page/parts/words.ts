@@ -1,7 +1,7 @@
 /** Formats times, numbers and names. */
 
 import type { RemoteEngine } from "../../client/index.ts";
-import { TELLING_FIELDS } from "../../model/telling-fields.ts";
+import { MAIN_ARGUMENTS } from "../../model/main-arguments.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -106,8 +106,8 @@ export function withoutAnsi(text: string): string {
 }
 
 /** The describing value of a call's input; undefined if there is none. The JSON may be cut off at its end. */
-export function tellingIn(json: string): string | undefined {
-  for (const field of TELLING_FIELDS) {
+export function mainArgument(json: string): string | undefined {
+  for (const field of MAIN_ARGUMENTS) {
     const value = new RegExp(`"${field}":\\s*"((?:[^"\\\\]|\\\\.)+)`).exec(json)?.[1];
     if (value !== undefined) return value;
   }

@@ -1,6 +1,6 @@
 /** The one-line form of a tool call, and the diff of an edit, for the tool names of several agents. Pure. */
 
-import { TELLING_FIELDS } from "../../model/telling-fields.ts";
+import { MAIN_ARGUMENTS } from "../../model/main-arguments.ts";
 import { type DiffLine, diffOf } from "../difference/lines.ts";
 import { withoutAnsi } from "../parts/words.ts";
 
@@ -17,7 +17,7 @@ export function parseInput(json: string): Readonly<Record<string, unknown>> {
 }
 
 export function callLine(input: Readonly<Record<string, unknown>>, json: string): string {
-  for (const field of TELLING_FIELDS) {
+  for (const field of MAIN_ARGUMENTS) {
     const value = input[field];
     const text = Array.isArray(value) ? value.join(" ") : value;
     if (typeof text === "string" && text.trim() !== "") return oneLine(text);

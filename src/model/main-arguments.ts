@@ -1,5 +1,5 @@
 /** The input fields that describe a tool call, in order of preference: its main argument. */
-export const TELLING_FIELDS: readonly string[] = [
+export const MAIN_ARGUMENTS: readonly string[] = [
   "command",
   "cmd",
   "file_path",
