@@ -61,6 +61,8 @@ Options
                      one with transcripts/ and commits.json or needles.json; archive, context: a
                      folder of transcripts (context: whether each session's contexts fit)
                      recall: or paraphrases, for questions in other words than their answers
+  --soak-seconds N   serve: length of the soak; 600 if left out, 60 with --quick
+  --soak-rate N      serve: requests a second of the soak; 200 if left out
   --copies N         archive: ingests the folder N times, each time as other sessions
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or plain
@@ -95,11 +97,17 @@ async function main(): Promise<number> {
   const recall = recallOptions(values);
   const messages = Number(values.messages);
   const copies = Number(values.copies);
+  const soak = {
+    seconds: Number(values["soak-seconds"] ?? (values.quick ? 60 : 600)),
+    rate: Number(values["soak-rate"]),
+  };
   const known = backend === undefined || backend === "sqlite" || backend === "postgres";
   const isComplete =
     messages > 0 &&
     Number.isInteger(copies) &&
     copies > 0 &&
+    soak.seconds > 0 &&
+    soak.rate > 0 &&
     (!benches.includes(benchRecall) || recall !== undefined);
   const areKnown = benches.length > 0 && benches.length === positionals.length;
   if (!areKnown || !known || !isComplete) {
@@ -112,6 +120,7 @@ async function main(): Promise<number> {
     only: values.only ?? "",
     messages,
     copies,
+    soak,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
     ...(values.data === undefined ? {} : { data: values.data }),
@@ -137,6 +146,8 @@ function parse() {
       folder: { type: "string" },
       data: { type: "string" },
       copies: { type: "string", default: "1" },
+      "soak-seconds": { type: "string" },
+      "soak-rate": { type: "string", default: "200" },
       haystack: { type: "string", default: "all" },
       profile: { type: "string", default: "default" },
       distractors: { type: "string", default: "0" },

@@ -22,6 +22,8 @@ export interface BenchOptions {
   /** The folder that `archive` ingests, and how often, each time as other sessions. */
   readonly data?: string;
   readonly copies: number;
+  /** How long a server is kept under load, and by how many requests a second. */
+  readonly soak: { readonly seconds: number; readonly rate: number };
   readonly ingest?: IngestBenchOptions;
   /** The folder in which `@mastra/libsql` is installed. */
   readonly mastra?: string;

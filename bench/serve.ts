@@ -34,8 +34,6 @@ const QUIET_RUNS = 3;
 const MIX_TENANTS = 8;
 
 const SUBSCRIBERS = 1_000;
-const SOAK_SECONDS = 600;
-const QUICK_SOAK_SECONDS = 60;
 
 export async function benchServe(options: BenchOptions): Promise<boolean> {
   const report = new Report("serve");
@@ -49,10 +47,7 @@ export async function benchServe(options: BenchOptions): Promise<boolean> {
     if (wanted("hostile neighbour")) await measureHostile(report, address, count);
     if (wanted("highest rate")) await measureHighest(report, address, count);
     if (wanted("subscribers")) await measureSubscribers(report, address);
-    if (wanted("soak")) {
-      const seconds = options.runs === 1 ? QUICK_SOAK_SECONDS : SOAK_SECONDS;
-      await measureSoak(report, address, count, seconds);
-    }
+    if (wanted("soak")) await measureSoak(report, address, count, options.soak);
   });
   return report.met;
 }
@@ -194,7 +189,7 @@ async function measureSoak(
   report: Report,
   address: string,
   sessions: number,
-  seconds: number,
+  { seconds, rate }: BenchOptions["soak"],
 ): Promise<void> {
   const figures = await withSubject(startServer(address), async (server) => {
     const samples: [number, number][] = [];
@@ -202,7 +197,7 @@ async function measureSoak(
     const timer = setInterval(() => {
       samples.push([(performance.now() - started) / 60_000, server.rssMb()]);
     }, 1_000);
-    const loaded = await load(server, { sessions, rate: 200, seconds });
+    const loaded = await load(server, { sessions, rate, seconds });
     clearInterval(timer);
     // The first third is warming up.
     const settled = samples.slice(Math.floor(samples.length / 3));
@@ -212,7 +207,7 @@ async function measureSoak(
       rssEndMb: settled.at(-1)?.[1] ?? Number.NaN,
     };
   });
-  report.measurement("sqlite", `soak of ${seconds} s at 200 requests/s`, 1, figures);
+  report.measurement("sqlite", `soak of ${seconds} s at ${rate} requests/s`, 1, figures);
   report.bar("slope of RSS, MB a minute", figures["slopeMbPerMinute"], 2);
   report.bar("RSS at the end of the soak, MB", figures["rssEndMb"], 600);
 }
