@@ -1,4 +1,4 @@
-/** The remembered state of a file beside its offset. */
+/** The remembered state of a file beside its offset, and its companion files. */
 
 import { stat } from "node:fs/promises";
 import { sumFolder } from "../ingest/files/file-access.ts";

@@ -1,13 +1,13 @@
-/**
- * Cuts the middle of a long text to a number of tokens (binary search), with a note of the cut
- * amount.
- *
- * The token counter is a black box: it may be any tokenizer. Only texts of about the result's size
- * are counted, so a text of megabytes costs no more than a short one.
- */
+/** Cuts of long texts and blocks. */
 
 import { type Block, inputTextOf, type ToolResultBlock } from "../model/block.ts";
 import { endOutsideSecret, startOutsideSecret } from "../secrets/cut-outside-secrets.ts";
+
+// Cuts the middle of a long text to a number of tokens (binary search), with a note of the cut
+// amount.
+//
+// The token counter is a black box: it may be any tokenizer. Only texts of about the result's size
+// are counted, so a text of megabytes costs no more than a short one.
 
 /** A lower bound of tokenizers: at most this many characters of ordinary text per token. */
 const MOST_CHARACTERS_A_TOKEN = 8;

@@ -1,12 +1,12 @@
-/**
- * Turns: a user's message and everything up to the next one.
- *
- * A context is cut between turns: a model that sees an answer without its question has to guess the
- * question.
- */
+/** Turns of a path, and their order in a context. */
 
 import { type Entry, replyToOf } from "../model/entry.ts";
 import { legalCuts, toolTraffic } from "../transcript/tool-pairs.ts";
+
+// Turns: a user's message and everything up to the next one.
+//
+// A context is cut between turns: a model that sees an answer without its question has to guess the
+// question.
 
 /** A user's message without tool results: some agents store those under the user's role. */
 export function startsTurn(entry: Pick<Entry, "kind" | "role" | "blocks">): boolean {

@@ -1,4 +1,4 @@
-/** A message from a channel: its text, its origin and its kind. */
+/** A message from a channel: its text, its origin and its kind; and its outcome. */
 
 import { checkFlag, checkInput, checkKey, checkOneOf, invalid } from "../engine/check.ts";
 import type { SessionHandle } from "../engine/session-handle.ts";

@@ -1,4 +1,4 @@
-/** The status of a session: key, context, compactions, next reset. */
+/** The status of a session: key, context, compactions, next reset; and the commands that show it. */
 
 import { type ContextWindow, contextWindow } from "../context/context-window.ts";
 import type { CompactionResult } from "../engine/compaction/compact.ts";

@@ -1,4 +1,4 @@
-/** Folders of programs on the three platforms. Paths have `/`, which all of them accept. */
+/** Paths, repositories and commands of the machine that wrote a transcript. Paths have `/`, which all platforms accept. */
 
 import type { Environment } from "./source.ts";
 

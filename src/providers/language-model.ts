@@ -1,4 +1,4 @@
-/** Adapts models of the AI SDK, of any provider. */
+/** Language models of the AI SDK, of any provider, and of servers that speak OpenAI's chat protocol. */
 
 import type { LanguageModel } from "ai";
 import type { ChatModel } from "../context/chat-model.ts";

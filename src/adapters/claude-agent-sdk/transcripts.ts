@@ -1,7 +1,4 @@
-/**
- * Types of the Claude Agent SDK's session store, as far as they are used here, declared without the
- * package.
- */
+/** Transcripts of the Claude Agent SDK: its types, and its keys, lines and summaries as ours. */
 
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
 import type { EntryInput } from "../../engine/writing/entry-input.ts";
@@ -12,6 +9,9 @@ import type { Entry, Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Session } from "../../model/session.ts";
+
+// Types of the Claude Agent SDK's session store, as far as they are used here, declared without the
+// package.
 
 /** A transcript: of a session, or of one of its sub-agents (`subpath`). */
 export interface ClaudeSessionKey {

@@ -1,4 +1,4 @@
-/** Deletes records that other processes may delete concurrently. */
+/** Records of adapters: keys, texts, digests, and deletions that other processes may make, too. */
 
 import type { RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError, ignoring } from "../../model/errors.ts";

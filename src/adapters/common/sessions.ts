@@ -1,4 +1,4 @@
-/** The sessions of another program's threads, found or created by key. */
+/** Sessions of adapters: by key, page by page, with retries of writes that lose to others. */
 
 import type { SessionApi } from "../../engine/interfaces/session-api.ts";
 import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";

@@ -1,4 +1,4 @@
-/** Batched access to the records of a namespace. */
+/** Records of the memory domain: batched access, keys, pages. */
 
 import { eachRecord } from "../../engine/records/each-record.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";

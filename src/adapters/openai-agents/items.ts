@@ -1,7 +1,4 @@
-/**
- * Types of the OpenAI Agents SDK's sessions, as far as they are used here, declared without the
- * package.
- */
+/** Items of the OpenAI Agents SDK: its types, their JSON, and items as messages. */
 
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { Block } from "../../model/block.ts";
@@ -9,6 +6,9 @@ import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject, type JsonValue, stringifyJson } from "../../model/json.ts";
 import { MAX_JSON_DEPTH } from "../../model/limits.ts";
+
+// Types of the OpenAI Agents SDK's sessions, as far as they are used here, declared without the
+// package.
 
 /**
  * An item of a conversation, such as a message, a call, a result or a thought, which is returned

@@ -1,9 +1,4 @@
-/**
- * Inserts an assistant message between a tool result and a user message.
- *
- * A user message follows a tool result directly after an interruption, or when an image was lifted
- * out of the result. Mistral refuses that order; a short assistant message makes it valid.
- */
+/** The steps that repair turns for a provider. */
 
 import { sha256 } from "../../transcript/hash.ts";
 import type { IdRule, ImageRules } from "./rules.ts";
@@ -15,6 +10,11 @@ import {
   type SentResult,
   type Turn,
 } from "./turn.ts";
+
+// Inserts an assistant message between a tool result and a user message.
+//
+// A user message follows a tool result directly after an interruption, or when an image was lifted
+// out of the result. Mistral refuses that order; a short assistant message makes it valid.
 
 export const BRIDGE_TEXT = "(Received.)";
 

@@ -1,4 +1,4 @@
-/** The types of settings: how each is parsed, and how an error describes it. */
+/** Every setting of a gateway: how it is parsed, how an error describes it, its default. */
 
 import { DEFAULT_CONTEXT_TOKENS } from "../../context/context-window.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";

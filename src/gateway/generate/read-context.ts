@@ -1,4 +1,4 @@
-/** Reads the context for a model call, smaller after each overflow. */
+/** Reads the context for a model call, smaller after each overflow, as one agent of a conversation sees it. */
 
 import type { ContextMessage } from "../../context/chat-model.ts";
 import type { BuiltContext } from "../../engine/context/build-context.ts";

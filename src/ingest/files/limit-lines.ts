@@ -1,15 +1,15 @@
-/**
- * The last line of a growing file.
- *
- * A partial line is held back: passed on, it would be a problem now and an entry later. A complete
- * line without a line break is passed on, because many files end so.
- */
+/** The last line of a growing file, and lines that are too long. */
 
 import type { Oversize } from "../../model/inputs/choices.ts";
 import { type Batched, batched, batchesOf, mapBatches } from "../batches.ts";
 import type { Line } from "../lines.ts";
 import { cutLine, MAX_LINE_LENGTH } from "../long/long-line.ts";
 import type { ProblemLog } from "../problems.ts";
+
+// The last line of a growing file.
+//
+// A partial line is held back: passed on, it would be a problem now and an entry later. A complete
+// line without a line break is passed on, because many files end so.
 
 /** The offset to resume from: after the last terminated line. */
 export interface ReadThrough {

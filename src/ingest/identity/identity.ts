@@ -1,10 +1,4 @@
-/**
- * The workstation of a session.
- *
- * The same session id may exist on two machines: a copied home folder, a synchronised disk. Both
- * are kept, because the workstation is part of a session's key. The id is a hash, so that it does
- * not disclose the machine.
- */
+/** Who ingests what: this machine, the workstation of a session, and the key of a session. */
 
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
@@ -16,6 +10,12 @@ import { BackscrollError } from "../../model/errors.ts";
 import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Environment } from "../source.ts";
+
+// The workstation of a session.
+//
+// The same session id may exist on two machines: a copied home folder, a synchronised disk. Both
+// are kept, because the workstation is part of a session's key. The id is a hash, so that it does
+// not disclose the machine.
 
 /** Allowed values of `WORKSTATION_ID`: no colon, which separates the parts of keys. */
 const ALLOWED = /^[A-Za-z0-9._-]{1,64}$/;
