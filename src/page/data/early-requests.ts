@@ -1,4 +1,6 @@
-/** The fragment of the page's address as a value. Without dependencies: the early script parses it, too. */
+/** What the early script and the page need, without dependencies: the address, the credentials, the first requests, and their answers. */
+
+// The fragment of the page's address as a value. Without dependencies: the early script parses it, too.
 
 export interface Address {
   readonly view: "find" | "session" | "usage" | "memory" | "store";

@@ -1,4 +1,4 @@
-/** The filters of the search and the list: their labels, and their values in the address. */
+/** The filters of the search and the list: their labels, their values in the address, and the counts of these. */
 
 import { effect, signal } from "@preact/signals";
 import { address, format, go, param, restateSoon } from "../data/address.ts";

@@ -1,4 +1,4 @@
-/** The list of the newest sessions: title, agent, origin, figures, age. */
+/** Rows of the search view: the newest sessions, and hits. */
 
 import { headOf } from "../../model/excerpt.ts";
 import { projectName } from "../../model/project-name.ts";

@@ -1,4 +1,4 @@
-/** Formats times, numbers and names. */
+/** Formats times, numbers, names, calls and reports. */
 
 import type { RemoteEngine } from "../../client/index.ts";
 import { MAIN_ARGUMENTS } from "../../model/main-arguments.ts";

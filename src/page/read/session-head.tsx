@@ -1,4 +1,4 @@
-/** The head of a session: title, origin, figures, actions and tools. */
+/** The head of a session: title, origin, figures, tools, its tree, and the search in it. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";

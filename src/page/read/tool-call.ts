@@ -1,4 +1,4 @@
-/** The one-line form of a tool call, and the diff of an edit, for the tool names of several agents. Pure. */
+/** The one-line form of a tool call, the diff of an edit, for the tool names of several agents; typed commands. Pure. */
 
 import { MAIN_ARGUMENTS } from "../../model/main-arguments.ts";
 import { type DiffLine, diffOf } from "../difference/lines.ts";

@@ -1,4 +1,4 @@
-/** The lines of the tree view: the fork point, kind and first message of each branch and fork. */
+/** The lines of the tree view: the fork point, kind and first message of each branch and fork, and their places. */
 
 import type { RemoteEngine } from "../../client/index.ts";
 import type { Branch, Entry, Session } from "../data/connection.ts";
