@@ -8,7 +8,7 @@ import type * as Claude from "../src/adapters/claude-agent-sdk/index.ts";
 import type * as LangGraph from "../src/adapters/langgraph/index.ts";
 import type * as Mastra from "../src/adapters/mastra/index.ts";
 import type * as OpenAi from "../src/adapters/openai-agents/index.ts";
-import type { TenantApi } from "../src/engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../src/engine/interfaces.ts";
 
 export interface Subject {
   /** Stores the entries of a turn in the framework's batches. */

@@ -3,7 +3,7 @@
 import { statSync } from "node:fs";
 import type * as Archive from "../src/archive/index.ts";
 import type { IngestReport } from "../src/archive/ingest.ts";
-import { flushIndex } from "../src/cli/ingest/flush-index.ts";
+import { flushIndex } from "../src/cli/commands/ingest/ingest.ts";
 import { prepareBulk } from "../src/cli/store.ts";
 import { open } from "./library.ts";
 import { type Figures, peakRssMb } from "./measure.ts";

@@ -15,9 +15,9 @@ import { type AutoPolicyName, CLAW_VARIABLE } from "../src/gateway/compaction/au
 import { SETTINGS } from "../src/gateway/config/settings.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
 import { COMPACTION } from "../src/model/compaction-numbers.ts";
+import { formatCount } from "../src/model/display.ts";
 import { ENTRY_KINDS } from "../src/model/entry.ts";
 import { ERROR_CODES } from "../src/model/errors.ts";
-import { formatCount } from "../src/model/format-count.ts";
 import type { JsonValue } from "../src/model/json.ts";
 import * as limits from "../src/model/limits.ts";
 import {
@@ -27,9 +27,9 @@ import {
   SESSION_FIELDS,
 } from "../src/model/session-fields.ts";
 import type { Migration } from "../src/store/migration.ts";
-import { POSTGRES_MIGRATIONS } from "../src/store/postgres/migrations.ts";
+import { POSTGRES_MIGRATIONS } from "../src/store/postgres/schema/index.ts";
 import { SEGMENT_TABLES } from "../src/store/sqlite/index/segment-schema.ts";
-import { SQLITE_MIGRATIONS } from "../src/store/sqlite/migrations.ts";
+import { SQLITE_MIGRATIONS } from "../src/store/sqlite/schema/index.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 

@@ -17,8 +17,8 @@ export type {
   SummaryStructure,
 } from "./compaction/summary.ts";
 export type { Omission } from "./context/build.ts";
+export type { ContextMessage, ContextPart } from "./context/chat-model.ts";
 export { type ContextWindow, contextWindow } from "./context/context-window.ts";
-export type { ContextMessage, ContextPart } from "./context/message.ts";
 export type { PruneOptions } from "./context/prune.ts";
 export {
   PROVIDERS,
@@ -58,12 +58,12 @@ export type { BuildContextInput } from "./engine/context/context-options.ts";
 export type { Recalled, RecallOptions, RecallScope } from "./engine/context/recall.ts";
 export type { ContextUsage } from "./engine/context/usage.ts";
 export type { DeleteTenantOptions, TenantDeletion } from "./engine/delete-tenant.ts";
+export type { RetryOptions } from "./engine/embeddings/follow-embeddings.ts";
 export {
   type EmbeddingProgress,
   type FollowEmbeddingsInput,
   followEmbeddings,
 } from "./engine/embeddings/follow-embeddings.ts";
-export type { RetryOptions } from "./engine/embeddings/with-retries.ts";
 export { Engine, type EngineOptions } from "./engine/engine.ts";
 export type { ExtractedPart, ExtractFactsOptions } from "./engine/facts/extract-facts-options.ts";
 export type { FactInput, ListFactsInput } from "./engine/facts/facts.ts";
@@ -77,8 +77,7 @@ export type { ListMemoriesInput, MemoryInput } from "./engine/memories.ts";
 export type { MessageInput, MessageWithResults, PlainMessage } from "./engine/message-input.ts";
 export { MessageStream, type OpenMessageInput } from "./engine/message-stream.ts";
 export type { OwnedItem } from "./engine/owned/each-owned.ts";
-export type { ForgetOwnerOptions, OwnerDeletion } from "./engine/owned/forget-owner.ts";
-export type { Owned } from "./engine/owned/owned.ts";
+export type { ForgetOwnerOptions, Owned, OwnerDeletion } from "./engine/owned/forget-owner.ts";
 export type {
   Branch,
   EntryListPage,
@@ -120,10 +119,9 @@ export type {
 } from "./engine/search.ts";
 export { SessionHandle } from "./engine/session-handle.ts";
 export type { CreateSessionInput, UpdateSessionInput } from "./engine/session-input.ts";
-export type { BranchInput, CustomMessageInput, EditInput } from "./engine/session-options.ts";
-export type { EnsureSessionInput } from "./engine/sessions/ensure-session.ts";
 export type { FacetCount, Facets, FacetsInput } from "./engine/sessions/facets.ts";
 export type { ListSessionsInput, SessionListPage } from "./engine/sessions/list-sessions.ts";
+export type { EnsureSessionInput } from "./engine/sessions/resolve-session.ts";
 export type { Stats, StatsInput, Sum } from "./engine/sessions/stats.ts";
 export type { ChangeListPage, ListChangesInput, SubscribeInput } from "./engine/subscribe.ts";
 export type { SweepReport } from "./engine/sweep.ts";
@@ -132,8 +130,11 @@ export type { Problem, VerifyOptions, VerifyReport } from "./engine/verify/verif
 export type { AppendEntriesOptions } from "./engine/writing/append-entries.ts";
 export type { CommitInput } from "./engine/writing/commit-input.ts";
 export type {
+  BranchInput,
   CustomEntryInput,
   CustomMessageEntryInput,
+  CustomMessageInput,
+  EditInput,
   EntryInput,
   MessageEntryInput,
 } from "./engine/writing/entry-input.ts";
@@ -154,8 +155,7 @@ export type {
   ImportedTranscript,
   TranscriptSource,
 } from "./ingest/source.ts";
-export type { Access, AccessScope } from "./model/access.ts";
-export type { AccessToken } from "./model/access-token.ts";
+export type { Access, AccessScope, AccessToken } from "./model/access.ts";
 export {
   type Block,
   type BlockInput,
@@ -169,14 +169,6 @@ export {
   textOf,
 } from "./model/block.ts";
 export { CHANGE_KINDS, type Change, type ChangeKind } from "./model/change.ts";
-export type {
-  Embedder,
-  EmbedderUse,
-  StoredVector,
-  Vector,
-  VectorStore,
-  VectorTarget,
-} from "./model/embedder.ts";
 export {
   ENTRY_KINDS,
   type Entry,
@@ -188,6 +180,17 @@ export {
 } from "./model/entry.ts";
 export { BackscrollError, ERROR_CODES, type ErrorCode, type ErrorDetails } from "./model/errors.ts";
 export type { JsonObject, JsonValue } from "./model/json.ts";
+export type {
+  Embedder,
+  EmbedderUse,
+  StoredVector,
+  TextAnswer,
+  TextModel,
+  TextRequest,
+  Vector,
+  VectorStore,
+  VectorTarget,
+} from "./model/models.ts";
 export type { Fact, Memory } from "./model/note.ts";
 export { LIST_PRICES, type ModelPrice, type PriceTable } from "./model/prices.ts";
 export type {
@@ -201,19 +204,22 @@ export type { FileUse, Review, SessionReview, ToolUse } from "./model/review.ts"
 export type { RouteFields, RouteSession, SessionRoute } from "./model/route.ts";
 export type { IngestFigures, Origin, Retention, Session } from "./model/session.ts";
 export type { StoreLoss } from "./model/store-loss.ts";
-export type { TextAnswer, TextModel, TextRequest } from "./model/text-model.ts";
 export { type OpenOptions, open, type Telemetry } from "./open.ts";
 export type { LanguageModelOptions } from "./providers/call-options.ts";
-export { type CompatibleModelOptions, compatibleModel } from "./providers/compatible-model.ts";
-export type { EmbedderOptions } from "./providers/embedding/ask-embedder.ts";
+export type { EmbedderOptions } from "./providers/embedding/compatible-embedder.ts";
 export {
   type CompatibleEmbedderOptions,
   compatibleEmbedder,
 } from "./providers/embedding/compatible-embedder.ts";
 export { type LocalEmbedderOptions, localEmbedder } from "./providers/embedding/local-embedder.ts";
-export { type AiSdkEmbeddingModel, embeddingModel } from "./providers/embedding/sdk-embedder.ts";
-export type { FullModel } from "./providers/full-model.ts";
-export { type AiSdkModel, languageModel } from "./providers/language-model.ts";
+export { type AiSdkEmbeddingModel, embeddingModel } from "./providers/embedding/to-embedder.ts";
+export type { FullModel } from "./providers/language-model.ts";
+export {
+  type AiSdkModel,
+  type CompatibleModelOptions,
+  compatibleModel,
+  languageModel,
+} from "./providers/language-model.ts";
 export {
   type Recap,
   type RecapCommand,
@@ -245,6 +251,6 @@ export type {
   StoreStatus,
   TenantStatus,
 } from "./store/records.ts";
+export type { SweepResult } from "./store/requests.ts";
 export type { Durability, StoreOptions } from "./store/store.ts";
-export type { SweepResult } from "./store/sweep/sweep-records.ts";
 export type { ContentInput, ToolCallInput, ToolResultInput } from "./transcript/normalize.ts";

@@ -4,22 +4,19 @@
  */
 
 import { Engine, type EngineOptions } from "./engine/engine.ts";
-import type { Embedder } from "./model/embedder.ts";
 import { BackscrollError } from "./model/errors.ts";
 import { checkFields, checkPart } from "./model/input.ts";
 import type { Backend, Language, Telemetry, ToolIndexing } from "./model/inputs/choices.ts";
 import { INPUTS } from "./model/inputs/index.ts";
-import type { TextModel } from "./model/text-model.ts";
+import type { Embedder, TextModel } from "./model/models.ts";
 import { readVariable } from "./model/variables.ts";
-import type { AiSdkEmbeddingModel } from "./providers/embedding/sdk-embedder.ts";
-import { toEmbedder } from "./providers/embedding/to-embedder.ts";
+import { type AiSdkEmbeddingModel, toEmbedder } from "./providers/embedding/to-embedder.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
 import type { IndexingOptions } from "./store/index/indexing-options.ts";
 import type { IndexSetting } from "./store/index/stored-indexing.ts";
 import { openSqliteStore } from "./store/sqlite/open-sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
-import { loadTracer } from "./telemetry/load-tracer.ts";
-import { traceStore } from "./telemetry/traced-store.ts";
+import { loadTracer, traceStore } from "./telemetry.ts";
 
 export interface OpenOptions
   extends Omit<StoreOptions, "indexing">,
@@ -125,7 +122,7 @@ function checkFleet(address: string, { replicas = [], notify }: StoreOptions): v
   if (notify !== undefined) refuse("notify", way);
 }
 
-export { sealBackup } from "./store/sqlite/backup-seal.ts";
+export { sealBackup } from "./store/sqlite/sqlite-schema.ts";
 
 const POSTGRES = /^postgres(ql)?:\/\//i;
 

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import type { Engine } from "../src/engine/engine.ts";
 import { open } from "../src/open.ts";
-import { compatibleModel } from "../src/providers/compatible-model.ts";
+import { compatibleModel } from "../src/providers/language-model.ts";
 import { openServer, type RunningServer } from "../src/server/serve.ts";
 import { callCli, environmentOf, type Ran, ROOT } from "./support/cli.ts";
 import { removeFolder } from "./support/folder.ts";

@@ -7,9 +7,8 @@ import { inspect } from "node:util";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { compatibleEmbedder, embeddingModel, localEmbedder } from "../src/index.ts";
-import { retryAfterMs } from "../src/providers/embedding/ask-embedder.ts";
-import { guardEmbedder } from "../src/providers/embedding/guard-embedder.ts";
-import { toEmbedder } from "../src/providers/embedding/to-embedder.ts";
+import { retryAfterMs } from "../src/providers/embedding/compatible-embedder.ts";
+import { guardEmbedder, toEmbedder } from "../src/providers/embedding/to-embedder.ts";
 import {
   DIMENSIONS,
   type EmbeddingServer,

@@ -3,7 +3,7 @@
 import { InMemoryTransport, type JSONRPCMessage } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Engine } from "../src/engine/engine.ts";
-import { PROMPTS } from "../src/mcp/prompts/index.ts";
+import { PROMPTS } from "../src/mcp/prompts.ts";
 import { createMcpServer } from "../src/mcp/server.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
 import { open } from "../src/open.ts";

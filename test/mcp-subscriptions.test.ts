@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { expect, onTestFinished, test } from "vitest";
 import type { Engine } from "../src/engine/engine.ts";
-import type { TenantApi } from "../src/engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../src/engine/interfaces.ts";
 import type { SubscribeInput } from "../src/engine/subscribe.ts";
 import { READ_ACCESS } from "../src/mcp/access.cases.ts";
 import { createMcpServer } from "../src/mcp/server.ts";

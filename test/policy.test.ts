@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { open as openStore } from "../src/open.ts";
 import { POLICY_FILES, POLICY_KEYS, readPolicy, requireAllowed } from "../src/policy.ts";
 import { compatibleEmbedder } from "../src/providers/embedding/compatible-embedder.ts";
-import { embeddingModel } from "../src/providers/embedding/sdk-embedder.ts";
+import { embeddingModel } from "../src/providers/embedding/to-embedder.ts";
 import { openServer } from "../src/server/index.ts";
 import { writeTurn } from "./support/claude-transcript.ts";
 import { callCli, ROOT, runCli } from "./support/cli.ts";

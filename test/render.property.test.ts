@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ContextMessage } from "../src/context/message.ts";
+import type { ContextMessage } from "../src/context/chat-model.ts";
 import { PROVIDERS, renderContext } from "../src/context/render/render.ts";
 import { VIOLATIONS } from "./support/provider-rules/index.ts";
 import { stringsIn } from "./support/provider-rules/wire.ts";

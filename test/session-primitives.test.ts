@@ -1,10 +1,8 @@
 /** The primitives of adapters: on both databases, and over the network. */
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EngineApi } from "../src/engine/interfaces/engine-api.ts";
-import type { SessionApi } from "../src/engine/interfaces/session-api.ts";
-import type { Entry, EntryInput, ListSessionsInput } from "../src/index.ts";
-import { textOf } from "../src/index.ts";
+import type { EngineApi, SessionApi } from "../src/engine/interfaces.ts";
+import { type Entry, type EntryInput, type ListSessionsInput, textOf } from "../src/index.ts";
 import { WORLDS, type World } from "./support/worlds.ts";
 
 describe.each(WORLDS)("on %s", (_, start) => {

@@ -3,9 +3,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EngineApi } from "../src/engine/interfaces/engine-api.ts";
+import type { EngineApi } from "../src/engine/interfaces.ts";
 import { open, type Trace, type TraceInput, traceWork } from "../src/index.ts";
-import { traceNotes } from "../src/recap/show-trace.ts";
+import { traceNotes } from "../src/recap/show-work.ts";
 import { createFolder } from "./support/folder.ts";
 import { SEED } from "./support/random.ts";
 import { isStress, repeats } from "./support/repeats.ts";

@@ -7,7 +7,7 @@ import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import { BackscrollError, open, textOf } from "../src/index.ts";
 import { NULL_FIELDS } from "../src/store/cases/fixture.cases.ts";
-import { SQLITE_MIGRATIONS } from "../src/store/sqlite/migrations.ts";
+import { SQLITE_MIGRATIONS } from "../src/store/sqlite/schema/index.ts";
 import { SqliteConnection } from "../src/store/sqlite/sqlite-driver.ts";
 import { migrate } from "../src/store/sqlite/sqlite-schema.ts";
 import { contentDigest, entryHex } from "../src/transcript/hash.ts";

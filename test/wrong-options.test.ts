@@ -43,6 +43,7 @@ const TAKEN: Readonly<Record<KindName, readonly Probe[]>> = {
   false: ["false"],
   flag: ["true", "false"],
   text: ["no", "30s", "empty"],
+  key: ["no", "30s", "empty"],
   name: ["no", "30s"],
   texts: ["list"],
   list: ["list", "numbers"],

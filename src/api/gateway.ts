@@ -1,7 +1,7 @@
 /** Replies and a session's status on the wire. */
 
-import type { InboundResult } from "../gateway/inbound-result.ts";
-import type { SessionStatus } from "../gateway/status/session-status.ts";
+import type { InboundResult } from "../gateway/inbound-message.ts";
+import type { SessionStatus } from "../gateway/session-status.ts";
 import type { GatewayReply } from "../gateway/turns/reply.ts";
 import { REPLY, SESSION_STATUS } from "../model/answers/gateway.ts";
 import { fromWire, toWire, type WireOf } from "./shape.ts";

@@ -157,23 +157,12 @@ export function toWireImportedEntry(entry: ImportedEntry): WireImportedEntry {
 }
 
 export function fromWireImportedEntry(entry: WireImportedEntry): ImportedEntry {
-  const { source_id, parent_source_id, kind, role, actor, blocks, data, references } = entry;
-  const { usage, model, created_at, metadata } = entry;
+  const { blocks, usage, created_at: createdAt, ...fields } = entry;
   return {
-    sourceId: source_id,
-    ...(parent_source_id === undefined ? {} : { parentSourceId: parent_source_id }),
-    kind,
-    role,
-    actor,
+    ...fromWireFields(fields),
     blocks: blocks.map(fromWireBlock),
-    data,
-    ...(references === undefined ? {} : { references }),
-    ...(entry.answer === undefined ? {} : { answer: entry.answer }),
-    ...(entry.cost === undefined ? {} : { cost: entry.cost }),
-    usage: usage === null ? null : fromWire(USAGE, usage),
-    model,
-    createdAt: created_at === null ? null : fromWireTime(created_at),
-    metadata,
+    usage: usage && fromWire(USAGE, usage),
+    createdAt: createdAt === null ? null : fromWireTime(createdAt),
   };
 }
 

@@ -13,7 +13,7 @@ import type { Origin, Session } from "../model/session.ts";
 import { readableBlock, withInputText } from "../model/tool-input.ts";
 import { REDACTED, redact, redactNamed } from "../secrets/redact.ts";
 
-export { LONGEST_SECRET } from "../secrets/longest-secret.ts";
+export { LONGEST_SECRET } from "../secrets/redact.ts";
 
 export function maskEntry(entry: Entry): Entry {
   const { blocks, data, raw, metadata } = entry;

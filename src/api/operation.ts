@@ -45,6 +45,20 @@ export interface Operation {
   /** The description of the answer. */
   readonly about?: string;
   readonly status?: 201;
+  /**
+   * Takes `Idempotency-Key`, from `idempotencyKey` of the input. The client makes one up where the
+   * caller gives none, unless the key is stored for good (`given`).
+   */
+  readonly key?: true | "given";
+  /** Takes `If-Match`, from `expectedLeaf` of the input. */
+  readonly leaf?: true;
+  /** For the client: fields that it refuses if they are code of its process. */
+  readonly code?: readonly string[];
+  /**
+   * What a server answers with `session_not_found` where the method has no result; the client gives
+   * undefined for it.
+   */
+  readonly none?: string;
   /** For the client: without a timeout. */
   readonly slow?: true;
   /** For the client: safe to repeat. Reads always are. */
@@ -52,6 +66,9 @@ export interface Operation {
 }
 
 export type Operations = Readonly<Record<string, Operation>>;
+
+/** Fields of inputs that are sent as headers. */
+export const HEADER_FIELDS: readonly string[] = ["idempotencyKey", "expectedLeaf"];
 
 /** An operation as it is sent. */
 export interface ReadOperation {
@@ -71,7 +88,7 @@ export function readOperation(operation: Operation, fixed: readonly string[] = [
   const isRead = http.startsWith("GET");
   const [method = "", path = ""] = http.split(" ");
   const named = Array.from(path.matchAll(/\{(\w+)\}/g), ([, name]) => name as string);
-  const fields = input === undefined ? [] : Object.keys(INPUTS[input]).map(toWireName);
+  const fields = fieldsOf(input).map(toWireName);
   const alone = named.filter((name) => !fixed.includes(name) && !fields.includes(name));
   return {
     method: method as ReadOperation["method"],
@@ -84,6 +101,12 @@ export function readOperation(operation: Operation, fixed: readonly string[] = [
   };
 }
 
+/** The fields of an input that a query or a body may hold. */
+export function fieldsOf(input: Operation["input"]): readonly string[] {
+  const names = input === undefined ? [] : Object.keys(INPUTS[input]);
+  return names.filter((name) => !HEADER_FIELDS.includes(name));
+}
+
 /** The names of `Table` whose answer is not the result of the method of `Api`. */
 export type Misfits<Api, Table> = {
   [Name in keyof Table & keyof Api]: Api[Name] extends (...args: never[]) => Promise<infer Result>
@@ -94,7 +117,9 @@ export type Misfits<Api, Table> = {
 }[keyof Table & keyof Api];
 
 type ResultOf<Row> = Row extends { readonly answer: infer Answer }
-  ? Row extends { readonly pick: infer Field }
-    ? ValueOf<Answer>[Field & keyof ValueOf<Answer>]
-    : ValueOf<Answer>
+  ?
+      | (Row extends { readonly pick: infer Field }
+          ? ValueOf<Answer>[Field & keyof ValueOf<Answer>]
+          : ValueOf<Answer>)
+      | (Row extends { readonly none: string } ? undefined : never)
   : ReturnType<() => void>;

@@ -1,37 +1,34 @@
-/** The plain calls of a store, of its tenants, of their sessions and of other parts: see `operation.ts`. */
+/** The plain calls of tenants and of their sessions: see `operation.ts`. */
 
-import { ACCESS_TOKEN } from "../model/access-token.ts";
+import { ACCESS_TOKEN } from "../model/access.ts";
 import {
   BRANCH,
+  COMPACTION_PLAN,
+  COMPACTION_RESULT,
   CONTEXT_USAGE,
-  RECAP,
-  RELATED,
-  RESUME_COMMAND,
+  SEARCH_RESULT,
   SUMMARY,
 } from "../model/answers/context.ts";
-import { MAINTENANCE_REPORT } from "../model/answers/gateway.ts";
 import {
   DERIVED,
   FACETS,
   INDEX_STATUS,
   INGESTED_FILE,
-  SWEEP,
   TENANT_STATUS,
   TOMBSTONE,
-  VERIFY_REPORT,
 } from "../model/answers/store.ts";
 import { ENTRY } from "../model/entry.ts";
 import { FACT, MEMORY } from "../model/note.ts";
-import { RECORD_INFO } from "../model/record.ts";
-import { REVIEW } from "../model/review.ts";
-import { ROUTE_SESSION, SESSION_ROUTE } from "../model/route.ts";
 import { SESSION } from "../model/session.ts";
 
 export const ENTRIES = { entries: [ENTRY as typeof ENTRY] } as const;
 export const FACTS = { facts: [FACT as typeof FACT] } as const;
 export const MEMORIES = { memories: [MEMORY as typeof MEMORY] } as const;
-export const ROUTE_SESSIONS = { sessions: [ROUTE_SESSION as typeof ROUTE_SESSION] } as const;
-const RECORD_TEXT = { text: "text" } as const;
+
+const CREATED_TOKEN = { token: "text", record: ACCESS_TOKEN as typeof ACCESS_TOKEN } as const;
+const PLANNED = {
+  plan: { of: COMPACTION_PLAN as typeof COMPACTION_PLAN, null: true },
+} as const;
 
 /** The methods of `TenantEngine`. */
 export const TENANT_CALLS = {
@@ -67,6 +64,31 @@ export const TENANT_CALLS = {
     summary: "One entry, also a pending one.",
     answer: ENTRY as typeof ENTRY,
     about: "The entry.",
+  },
+  findSessionByOrigin: {
+    http: "GET /v1/origins",
+    tag: "sessions",
+    summary: "The session with an origin key.",
+    args: ["key"],
+    answer: SESSION as typeof SESSION,
+    about: "The session.",
+    none: "no session has this origin key",
+  },
+  findTombstone: {
+    http: "GET /v1/tombstones",
+    tag: "sessions",
+    summary: "The tombstone of a deleted session.",
+    args: ["session_id"],
+    answer: TOMBSTONE as typeof TOMBSTONE,
+    about: "The tombstone.",
+    none: "no deleted session has this id or key",
+  },
+  findTombstoneByOrigin: {
+    http: "GET /v1/tombstones",
+    summary: "The same, for an origin key.",
+    args: ["origin_key"],
+    answer: TOMBSTONE as typeof TOMBSTONE,
+    none: "no deleted session has this id or key",
   },
   facets: {
     http: "POST /v1/facets",
@@ -184,6 +206,16 @@ export const TENANT_CALLS = {
     input: "setQuota",
     what: "quota",
   },
+  createToken: {
+    http: "POST /v1/admin/tokens",
+    scope: "admin",
+    summary: "Create an access token; its text is shown once.",
+    input: "createToken",
+    what: "token",
+    answer: CREATED_TOKEN as typeof CREATED_TOKEN,
+    about: "The token.",
+    status: 201,
+  },
   listTokens: {
     http: "GET /v1/admin/tokens",
     scope: "admin",
@@ -202,46 +234,17 @@ export const TENANT_CALLS = {
   },
 } as const;
 
-/** Functions of the library over a tenant, which a server runs in one request. */
-export const FUNCTION_CALLS = {
-  recapSessions: {
-    http: "GET /v1/recap",
-    tag: "search",
-    summary: "A recap of a period, a project or a session.",
-    input: "recapSessions",
-    answer: RECAP as typeof RECAP,
-    about: "Made without a model.",
-  },
-  relatedSessions: {
-    http: "GET /v1/related",
-    tag: "search",
-    summary: "Sessions like a given one, and where the same question was asked before.",
-    input: "relatedSessions",
-    answer: RELATED as typeof RELATED,
-    about: "The most alike first.",
-  },
-  review: {
-    http: "GET /v1/review",
-    tag: "sessions",
-    summary: "Sessions with failures, and their tools and files.",
-    input: "reviewSessions",
-    answer: REVIEW as typeof REVIEW,
-    about: "The newest sessions, with their failed calls, retries and loose ends.",
-  },
-  resumeCommand: {
-    http: "GET /v1/sessions/{session_id}/resume",
-    summary: "The command that continues the session in its own agent.",
-    answer: RESUME_COMMAND as typeof RESUME_COMMAND,
-    about: "The command is null where the agent has none.",
-  },
-  maintainSessions: {
-    http: "POST /v1/admin/maintain",
-    scope: "admin",
-    summary: "Delete sessions that are too old, too many or too large, as the settings say.",
-    input: "maintainSessions",
-    answer: MAINTENANCE_REPORT as typeof MAINTENANCE_REPORT,
-    about: "Sessions to delete, with reasons.",
-    slow: true,
+/** Further methods of `TenantEngine`, which the client calls by hand. */
+export const OTHER_TENANT_CALLS = {
+  searchSessions: {
+    http: "POST /v1/search",
+    operation: "searchSessionsByBody",
+    scope: "read",
+    summary: "The same, with custom weights and a query of any length.",
+    input: "searchSessions",
+    args: ["query", "input"],
+    answer: SEARCH_RESULT as typeof SEARCH_RESULT,
+    about: "The best hits.",
   },
 } as const;
 
@@ -287,6 +290,26 @@ export const SESSION_CALLS = {
     answer: ENTRY as typeof ENTRY,
     about: "Its tombstone.",
   },
+  edit: {
+    http: "POST /v1/sessions/{session_id}/entries/{entry_id}/edit",
+    tag: "entries",
+    summary: "Edit a message: a new one takes its place, on a branch.",
+    input: "edit",
+    args: ["entry_id", "content", "input"],
+    key: true,
+    leaf: true,
+    answer: ENTRY as typeof ENTRY,
+    about: "The new message.",
+    status: 201,
+  },
+  branch: {
+    http: "POST /v1/sessions/{session_id}/branch",
+    tag: "branches",
+    summary: "Make an entry the active leaf.",
+    input: "branch",
+    args: ["entry_id", "input"],
+    leaf: true,
+  },
   label: {
     http: "PUT /v1/sessions/{session_id}/entries/{entry_id}/label",
     tag: "entries",
@@ -311,6 +334,40 @@ export const SESSION_CALLS = {
     pick: "branches",
     about: "At most 500 branches.",
   },
+  planCompaction: {
+    http: "POST /v1/sessions/{session_id}/compact/plan",
+    scope: "read",
+    tag: "context",
+    summary: "The plan of a compaction: entries to cover and to keep.",
+    input: "compact",
+    code: ["summarizer", "before"],
+    answer: PLANNED as typeof PLANNED,
+    pick: "plan",
+    about: "Null if there is too little to compact.",
+  },
+  compact: {
+    http: "POST /v1/sessions/{session_id}/compact",
+    tag: "context",
+    summary: "Summarise older messages into a compaction entry.",
+    input: "compact",
+    code: ["summarizer", "before"],
+    key: "given",
+    answer: COMPACTION_RESULT as typeof COMPACTION_RESULT,
+    about: "The compaction.",
+    slow: true,
+  },
+  summarize: {
+    http: "POST /v1/sessions/{session_id}/summaries",
+    tag: "context",
+    summary: "Write a summary beside the conversation.",
+    input: "summarize",
+    args: ["through", "input"],
+    code: ["summarizer"],
+    answer: SUMMARY as typeof SUMMARY,
+    about: "The summary.",
+    status: 201,
+    slow: true,
+  },
   summaries: {
     http: "GET /v1/sessions/{session_id}/summaries",
     tag: "context",
@@ -334,134 +391,5 @@ export const SESSION_CALLS = {
     answer: { erased: "count" },
     about: "How many entries.",
     slow: true,
-  },
-} as const;
-
-/** The methods of `Routes`. */
-export const ROUTE_CALLS = {
-  list: {
-    http: "GET /v1/routes",
-    operation: "listRoutes",
-    tag: "gateway",
-    summary: "Session keys, and the session that each leads to.",
-    input: "routes.list",
-    answer: { routes: [SESSION_ROUTE as typeof SESSION_ROUTE], next: "text|null" },
-    pick: "routes",
-    about: "A page of routes, by key.",
-  },
-  get: {
-    http: "GET /v1/routes/{key}",
-    operation: "getRoute",
-    tag: "gateway",
-    summary: "The route of a session key.",
-    answer: SESSION_ROUTE as typeof SESSION_ROUTE,
-    about: "The route.",
-  },
-  patch: {
-    http: "PATCH /v1/routes/{key}",
-    operation: "patchRoute",
-    tag: "gateway",
-    summary: "Change a route's fields.",
-    input: "routes.patch",
-    args: ["key", "fields", "input"],
-    answer: SESSION_ROUTE as typeof SESSION_ROUTE,
-    about: "The route as it is now.",
-  },
-  delete: {
-    http: "DELETE /v1/routes/{key}",
-    operation: "deleteRoute",
-    tag: "gateway",
-    summary: "Delete a session key; its sessions stay.",
-  },
-  history: {
-    http: "GET /v1/routes/{key}/sessions",
-    operation: "routeHistory",
-    tag: "gateway",
-    summary: "The sessions of a session key.",
-    input: "routes.history",
-    answer: ROUTE_SESSIONS as typeof ROUTE_SESSIONS,
-    pick: "sessions",
-    about: "The newest first.",
-  },
-  ofSession: {
-    http: "GET /v1/sessions/{session_id}/routes",
-    operation: "routesOfSession",
-    tag: "gateway",
-    summary: "The keys that lead or led to a session.",
-    answer: ROUTE_SESSIONS as typeof ROUTE_SESSIONS,
-    pick: "sessions",
-    about: "The newest first.",
-  },
-} as const;
-
-/** The methods of `Records`. */
-export const RECORD_CALLS = {
-  search: {
-    http: "POST /v1/records/search",
-    operation: "searchRecords",
-    scope: "read",
-    summary: "Find records by their texts, the best first.",
-    input: "searchRecords",
-    args: ["query", "input"],
-    answer: {
-      records: [{ ...RECORD_INFO, ...RECORD_TEXT } as typeof RECORD_INFO & typeof RECORD_TEXT],
-    },
-    pick: "records",
-    about: "Records without their values.",
-  },
-} as const;
-
-/** The methods of `Shares`. */
-export const SHARE_CALLS = {
-  revoke: {
-    http: "DELETE /v1/shares/{share_id}",
-    operation: "revokeShare",
-    summary: "Revoke a link.",
-  },
-} as const;
-
-/** Methods of `Engine`, which the client calls by hand. */
-export const ENGINE_CALLS = {
-  sweep: {
-    http: "POST /v1/admin/sweep",
-    scope: "admin",
-    act: "sweep",
-    summary: "Delete expired sessions and records.",
-    answer: SWEEP as typeof SWEEP,
-    about: "Counts of the sweep.",
-    slow: true,
-  },
-  sweepAll: {
-    http: "POST /v1/admin/store/sweep",
-    scope: "admin",
-    operator: true,
-    act: "sweep_store",
-    summary: "Sweep every tenant.",
-    answer: SWEEP as typeof SWEEP,
-    about: "Counts of the sweep.",
-    slow: true,
-  },
-  verify: {
-    http: "POST /v1/admin/store/verify",
-    scope: "admin",
-    operator: true,
-    summary: "Recompute every hash of every tenant.",
-    input: "verify",
-    place: "query",
-    answer: VERIFY_REPORT as typeof VERIFY_REPORT,
-    about: "The problems found.",
-    slow: true,
-    repeatable: true,
-  },
-  checkIntegrity: {
-    http: "POST /v1/admin/store/check",
-    scope: "admin",
-    operator: true,
-    summary: "The backend's own check of its files.",
-    answer: { problems: ["text"] },
-    pick: "problems",
-    about: "The damage found; empty if there is none.",
-    slow: true,
-    repeatable: true,
   },
 } as const;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PruneOptions } from "../context/prune.ts";
 import type { BuiltContext } from "../engine/context/build-context.ts";
-import { ACCESS_TOKEN } from "../model/access-token.ts";
+import { ACCESS_TOKEN } from "../model/access.ts";
 import * as contextShapes from "../model/answers/context.ts";
 import * as gatewayShapes from "../model/answers/gateway.ts";
 import * as storeShapes from "../model/answers/store.ts";

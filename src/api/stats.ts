@@ -2,7 +2,7 @@
 
 import type { Stats, Sum } from "../engine/sessions/stats.ts";
 import { USAGE } from "../model/entry.ts";
-import { totalTokens } from "../model/usage.ts";
+import { totalTokens } from "../model/prices.ts";
 import { fromWire, toWire, type WireOf } from "./shape.ts";
 
 export interface WireSum extends WireOf<typeof USAGE> {

@@ -3,7 +3,7 @@
 import { LOSS, STORE_STATUS } from "../model/answers/store.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { StoreStatus } from "../store/records.ts";
-import { hidePasswords } from "./address.ts";
+import { hidePasswords } from "./error.ts";
 import { fromWire, toWire, type WireOf } from "./shape.ts";
 
 export type WireStatus = WireOf<typeof STORE_STATUS>;

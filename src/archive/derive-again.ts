@@ -11,9 +11,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { ImportOptions } from "../engine/import/import-subject.ts";
 import { filesOf } from "../engine/import/session-files.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { TranscriptFile } from "../ingest/files/open-file.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
+import { defined } from "../model/defined.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { Original } from "../store/ingested-file.ts";
@@ -47,9 +48,7 @@ export async function deriveAgain(tenant: TenantApi, input: DeriveInput): Promis
   const { environment, sources, oversize, force = false } = input;
   const setting = await createSetting(tenant, {
     originals: true,
-    ...(environment === undefined ? {} : { environment }),
-    ...(sources === undefined ? {} : { sources }),
-    ...(oversize === undefined ? {} : { oversize }),
+    ...defined({ environment, sources, oversize }),
   });
   const report = { originals: 0, read: 0, failed: 0, sessions: 0, extended: 0 };
   const done = new Set<string>();

@@ -1,9 +1,12 @@
-/** The remembered state of a file beside its offset. */
+/** The remembered state of a file beside its offset, and its companion files. */
 
-import type { FoundFile } from "../ingest/files/walk.ts";
+import { stat } from "node:fs/promises";
+import { sumFolder } from "../ingest/files/file-access.ts";
+import { type FoundFile, mtimeUsOf } from "../ingest/files/walk.ts";
+import type { TranscriptSource } from "../ingest/source.ts";
 import { isPlainObject, type JsonObject } from "../model/json.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import type { IgnorableSession } from "./rules/ignoring-rule.ts";
+import type { IgnorableSession } from "./rules/archive-rules.ts";
 
 export interface FileState {
   /** The reader's resume state. */
@@ -85,3 +88,40 @@ export function isUnrecognised({ source }: Pick<IngestedFile, "source">): boolea
  * A longer path than a database's index accepts is not remembered, so its file is read each time.
  */
 export const MAX_REMEMBERED_PATH = 2_000;
+
+// Companion files of a transcript: the log of a database, a folder with a file per message. They
+// change while the transcript itself does not, so their sizes and times are added to the
+// transcript's for change detection.
+
+/** Size and time of a file, or the sum of several. */
+export type FileSum = Pick<FoundFile, "size" | "mtimeUs">;
+
+const NOTHING: FileSum = { size: 0, mtimeUs: 0 };
+
+/** The sum of the companions of `file`, if it is a transcript of `source`. */
+export async function sumBeside(
+  source: TranscriptSource | undefined,
+  file: Pick<FoundFile, "path" | "root">,
+): Promise<FileSum> {
+  // New rows of a database are in its write-ahead log, while the file itself is unchanged.
+  if (source?.container === "database") return sumFile(`${file.path}-wal`);
+  let sum = NOTHING;
+  for (const { folder, matches } of source?.companions?.(file.path) ?? []) {
+    sum = addSums(sum, await sumFolder(file, folder, matches));
+  }
+  return sum;
+}
+
+export function addSums(a: FileSum, b: FileSum): FileSum {
+  return { size: a.size + b.size, mtimeUs: Math.max(a.mtimeUs, b.mtimeUs) };
+}
+
+async function sumFile(path: string): Promise<FileSum> {
+  try {
+    const facts = await stat(path);
+    return { size: facts.size, mtimeUs: mtimeUsOf(facts) };
+  } catch {
+    // Missing.
+    return NOTHING;
+  }
+}

@@ -6,7 +6,7 @@
  * and left to the follower of the transcripts.
  */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { noCounts } from "../ingest/files/walk.ts";
 import { type Candidate, findInPlaces, findNear } from "./find-files.ts";
 import { ingestFiles, type Planned, planGroup } from "./ingest-files.ts";

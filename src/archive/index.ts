@@ -1,9 +1,8 @@
 /** The public names of `backscroll/ingest`. Other names may change without notice. */
 
-export type { Oversize } from "../ingest/files/oversize.ts";
+export type { Oversize } from "../ingest/files/limit-lines.ts";
 export type { WalkCounts } from "../ingest/files/walk.ts";
-export { compositeKey, projectId } from "../ingest/identity/session-key.ts";
-export { workstationId } from "../ingest/identity/workstation.ts";
+export { compositeKey, projectId, workstationId } from "../ingest/identity/identity.ts";
 export type { Environment, Place } from "../ingest/source.ts";
 export type { Missing } from "./find-files.ts";
 export { type IngestInput, type IngestReport, ingest } from "./ingest.ts";
@@ -22,4 +21,4 @@ export {
   type RetitleReport,
   retitleSessions,
 } from "./retitle.ts";
-export { type WatchInput, watchPlaces } from "./watch/watch.ts";
+export { type WatchInput, watchPlaces } from "./watch.ts";

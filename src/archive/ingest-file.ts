@@ -8,30 +8,32 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ImportResult } from "../engine/import/import-session.ts";
 import { accessAround } from "../ingest/files/file-access.ts";
-import { type ReadThrough, withholdPartialLine } from "../ingest/files/last-line.ts";
+import { limitLines, type ReadThrough, withholdPartialLine } from "../ingest/files/limit-lines.ts";
 import { isSparse, TranscriptFile } from "../ingest/files/open-file.ts";
-import { limitLines } from "../ingest/files/oversize.ts";
 import { toFound } from "../ingest/files/walk.ts";
 import { type Line, splitLines } from "../ingest/lines.ts";
 import { CutLine, CutText } from "../ingest/long/long-line.ts";
 import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource, recogniseStart } from "../ingest/sources.ts";
-import { BackscrollError, type ErrorCode, messageOf } from "../model/errors.ts";
+import { defined } from "../model/defined.ts";
+import { BackscrollError, type ErrorCode, ignoring, messageOf } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
-import { addSums, type FileSum, sumBeside } from "./companions.ts";
 import {
+  addSums,
   type FileState,
+  type FileSum,
   formatState,
   ignoredSource,
   MAX_REMEMBERED_PATH,
   parseState,
+  sumBeside,
 } from "./file-state.ts";
 import type { Candidate } from "./find-files.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { keepOriginal, keepParts, UsedFiles } from "./originals.ts";
 import { type FileOutcome, outcomeOf, type SessionOutcome } from "./outcome.ts";
-import type { IgnorableSession } from "./rules/ignoring-rule.ts";
+import type { IgnorableSession } from "./rules/archive-rules.ts";
 import { type Rereading, storeSession } from "./store-session.ts";
 
 export interface Ingested {
@@ -289,7 +291,7 @@ class Reading {
       onSession: () => undefined,
     });
     const { result } = reread;
-    return result === undefined ? {} : { result, ...(record === undefined ? {} : { record }) };
+    return result === undefined ? {} : { result, ...defined({ record }) };
   }
 
   async #recognise(): Promise<TranscriptSource | undefined> {
@@ -399,13 +401,10 @@ function ingestEmpty(setting: IngestSetting, input: FileInput): Ingested {
   if (source === undefined) return { outcome };
   // An emptied file still belongs to its session.
   const { key, empty } = parseState(input.known?.state ?? null);
-  const kept = {
-    ...(key === undefined ? {} : { key }),
-    ...(empty === undefined ? {} : { empty }),
-  };
+  const state = formatState(defined({ key, empty }));
   const { path, mtimeUs, size } = file;
   const place = { path, source: source.name, size, mtimeUs, offset: 0, lines: 0, tailHash: null };
-  return { outcome, record: { ...place, state: formatState(kept), seenAt: Date.now() } };
+  return { outcome, record: { ...place, state, seenAt: Date.now() } };
 }
 
 /** Deletes an empty session, unless it is in `kept` or has been written to. */
@@ -415,13 +414,10 @@ async function dropEmpty(
   kept: ReadonlySet<string>,
 ): Promise<void> {
   if (dryRun || kept.size === 0 || kept.has(id)) return;
-  try {
+  await ignoring("session_not_found", async () => {
     const { entryCount } = await tenant.getSessionMeta(id);
     if (entryCount === 0) await tenant.deleteSession(id);
-  } catch (error) {
-    // Deleted meanwhile.
-    if (!BackscrollError.is(error, "session_not_found")) throw error;
-  }
+  });
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -7,20 +7,22 @@
  */
 
 import type { IngestedFile } from "../store/ingested-file.ts";
-import { addSums, type FileSum, sumBeside } from "./companions.ts";
 import {
+  addSums,
+  type FileSum,
   isIgnored,
   isUnrecognised,
   MAX_REMEMBERED_PATH,
   parseState,
   planReading,
   type ReadingPlan,
+  sumBeside,
 } from "./file-state.ts";
 import type { Candidate } from "./find-files.ts";
 import { ingestFile } from "./ingest-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { type FileOutcome, outcomeOf, Totals } from "./outcome.ts";
-import { findIgnoringRule } from "./rules/ignoring-rule.ts";
+import { findIgnoringRule } from "./rules/archive-rules.ts";
 
 export interface RunHandlers {
   /** Called with each finished file; unchanged files that were not named are only counted. */

@@ -1,12 +1,12 @@
 import { rmSync, utimesSync } from "node:fs";
 import { expect, test } from "vitest";
 import { CLAUDE_CODE } from "../ingest/claude-code/claude-code.ts";
-import { projectId } from "../ingest/identity/session-key.ts";
+import { projectId } from "../ingest/identity/identity.ts";
 import { MAX_MEMORY_BYTES } from "../model/limits.ts";
 import { open } from "../open.ts";
 import { createMachine } from "./archive.cases.ts";
 import { splitNote } from "./ingest-notes.ts";
-import { watchPlaces } from "./watch/watch.ts";
+import { watchPlaces } from "./watch.ts";
 
 const SOURCES = { sources: [CLAUDE_CODE] };
 const FOLDER = ".claude/projects/-srv-my-shop";

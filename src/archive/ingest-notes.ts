@@ -8,10 +8,9 @@
 import { open, readdir, readFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { type FoundFile, noCounts, walk } from "../ingest/files/walk.ts";
-import { projectId } from "../ingest/identity/session-key.ts";
-import { shortHash } from "../ingest/identity/short-hash.ts";
+import { projectId, shortHash } from "../ingest/identity/identity.ts";
 import type { NotePlace, TranscriptSource } from "../ingest/source.ts";
-import { BackscrollError } from "../model/errors.ts";
+import { ignoring } from "../model/errors.ts";
 import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { MAX_MEMORY_BYTES, MAX_NAME_BYTES, MAX_PAGE } from "../model/limits.ts";
 import type { Memory } from "../model/note.ts";
@@ -69,7 +68,7 @@ async function ingestPlace(
   const found: FoundFile[] = [];
   for await (const group of walk(place, noCounts())) found.push(...group);
   const known = await knownNotes(setting, agent, place.root);
-  if (found.length === 0 && (known.length === 0 || !(await isThere(place.root)))) {
+  if (found.length === 0 && (known.length === 0 || !(await folderExists(place.root)))) {
     return NO_NOTES;
   }
   const kept = new Set<string>();
@@ -212,7 +211,7 @@ async function findProject(folder: string, name: string): Promise<string | undef
   return undefined;
 }
 
-async function isThere(folder: string): Promise<boolean> {
+async function folderExists(folder: string): Promise<boolean> {
   try {
     await readdir(folder);
     return true;
@@ -222,12 +221,7 @@ async function isThere(folder: string): Promise<boolean> {
 }
 
 async function deleteNote({ tenant }: IngestSetting, agent: string, name: string): Promise<void> {
-  try {
-    await tenant.deleteMemory(agent, name);
-  } catch (error) {
-    // Deleted meanwhile.
-    if (!BackscrollError.is(error, "memory_not_found")) throw error;
-  }
+  await ignoring("memory_not_found", () => tenant.deleteMemory(agent, name));
 }
 
 async function readHead(path: string): Promise<string> {

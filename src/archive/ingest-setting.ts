@@ -1,13 +1,11 @@
 /** The settings of an ingest run. */
 
 import { KeyedQueue } from "../async/keyed-queue.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import type { Oversize } from "../ingest/files/oversize.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
+import { Slots } from "../ingest/batches.ts";
+import type { Oversize } from "../ingest/files/limit-lines.ts";
 import { GitLookup } from "../ingest/identity/git.ts";
-import { shortHash } from "../ingest/identity/short-hash.ts";
-import { thisMachine } from "../ingest/identity/this-machine.ts";
-import { workstationId } from "../ingest/identity/workstation.ts";
-import { Slots } from "../ingest/slots.ts";
+import { shortHash, thisMachine, workstationId } from "../ingest/identity/identity.ts";
 import type { Environment, TranscriptSource } from "../ingest/source.ts";
 import { SOURCES } from "../ingest/sources.ts";
 import { BackscrollError } from "../model/errors.ts";

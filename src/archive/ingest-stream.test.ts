@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { open } from "../open.ts";
+import { ingestStream } from "./ingest.ts";
 import { createSetting } from "./ingest-setting.ts";
-import { ingestStream } from "./ingest-stream.ts";
 
 const environment = { home: "/", variables: { WORKSTATION_ID: "w1" }, platform: "linux" };
 

@@ -4,16 +4,22 @@
  * Policy on top of the engine: where to look, how to title a session, when to read a file.
  */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
+import { limitLines } from "../ingest/files/limit-lines.ts";
+import { toPlain } from "../ingest/files/unpack.ts";
 import { noCounts, type WalkCounts } from "../ingest/files/walk.ts";
+import { ProblemLog } from "../ingest/problems.ts";
+import { readTranscript } from "../ingest/read-transcript.ts";
+import { ignoring } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
+import { MAX_PAGE } from "../model/limits.ts";
 import { type Candidate, findInPlaces, findNamed, type Missing } from "./find-files.ts";
 import { ingestFiles, planGroup, type RunHandlers } from "./ingest-files.ts";
 import { ingestNotes, NO_NOTES, type NoteTotals } from "./ingest-notes.ts";
 import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
-import type { Totals } from "./outcome.ts";
-import { expireSessions } from "./rules/expire-sessions.ts";
+import type { FileOutcome, SessionOutcome, Totals } from "./outcome.ts";
+import { storeSession } from "./store-session.ts";
 
 export interface IngestInput extends IngestOptions, RunHandlers {
   /** Files and folders. Default: the agents' own places. */
@@ -46,7 +52,7 @@ export async function ingest(tenant: TenantApi, input: IngestInput = {}): Promis
   return { workstation: setting.workstation, totals, notes, skipped, missing, expired };
 }
 
-export interface Survey {
+interface Survey {
   /** To be read. */
   readonly files: number;
   readonly bytes: number;
@@ -86,4 +92,89 @@ export function findCandidates(
   const { only, sources, environment } = setting;
   if (paths !== undefined) return findNamed(paths, skipped, onMissing);
   return findInPlaces(only === undefined ? sources : [only], environment, skipped);
+}
+
+/** Throws `unknown_format`, and `invalid_input` for a session without an id. */
+export async function ingestStream(
+  setting: IngestSetting,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<FileOutcome> {
+  const problems = new ProblemLog();
+  let length = 0;
+  const counted = (async function* () {
+    for await (const chunk of bytes) {
+      length += chunk.length;
+      yield chunk;
+    }
+  })();
+  const transcript = await readTranscript({
+    bytes: toPlain(counted, problems),
+    ...(setting.only === undefined ? {} : { source: setting.only.name }),
+    prepare: (lines) => limitLines(lines, setting.oversize, problems),
+  });
+  const sessions: SessionOutcome[] = [];
+  for await (const session of transcript.sessions) {
+    const {
+      last: _,
+      key: __,
+      ignored,
+      ...stored
+    } = await storeSession(setting, session, {
+      path: "",
+      mtimeUs: Date.now() * 1000,
+      isRest: false,
+      last: null,
+      index: 0,
+      revive: setting.force,
+    });
+    sessions.push(ignored === undefined ? stored : { ...stored, ignoredBy: ignored.rule });
+  }
+  const problemCounts = new Map<string, number>([
+    ...transcript.problems.counts,
+    ...problems.counts,
+  ]);
+  return {
+    path: "-",
+    how: "read",
+    source: transcript.source,
+    bytes: length,
+    sessions,
+    problems: [...transcript.problems.first, ...problems.first],
+    problemCounts,
+    ignoredCounts: transcript.problems.ignored,
+  };
+}
+
+/**
+ * Deletes what has been kept for as long as the person wants: sessions that this machine ingested, by
+ * the age of their last message. The tombstones keep their files from being ingested again. Gives
+ * the number of deleted sessions.
+ */
+export async function expireSessions(
+  { tenant, workstation, rules, dryRun }: IngestSetting,
+  now: number = Date.now(),
+): Promise<number> {
+  if (rules.keepMs === null || dryRun) return 0;
+  const until = now - rules.keepMs;
+  const old: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await tenant.listSessions({
+      workstation,
+      until,
+      machineMade: true,
+      limit: MAX_PAGE,
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    old.push(...page.sessions.filter(({ origin }) => origin.source != null).map(({ id }) => id));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  let deleted = 0;
+  for (const id of old) {
+    await ignoring("session_not_found", async () => {
+      await tenant.deleteSession(id);
+      deleted++;
+    });
+  }
+  return deleted;
 }

@@ -7,7 +7,7 @@ import { CLAUDE_CODE } from "../ingest/claude-code/claude-code.ts";
 import { textOf } from "../model/block.ts";
 import { open } from "../open.ts";
 import { createMachine, type Machine } from "./archive.cases.ts";
-import { watchPlaces } from "./watch/watch.ts";
+import { watchPlaces } from "./watch.ts";
 
 const ID = "7c1b2c3d-0d4b-4c5a-9e8f-7b6a5c4d3e2f";
 const SOURCES = { sources: [CLAUDE_CODE] };

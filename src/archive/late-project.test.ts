@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
-import { compositeKey, projectId } from "../ingest/identity/session-key.ts";
+import { compositeKey, projectId } from "../ingest/identity/identity.ts";
 import { SOURCES } from "../ingest/sources.ts";
 import { textOf } from "../model/block.ts";
 import { open } from "../open.ts";

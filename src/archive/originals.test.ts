@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createFolder } from "../../test/support/folder.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { open } from "../open.ts";
 import { ingest } from "./ingest.ts";
 import type { IngestOptions } from "./ingest-setting.ts";

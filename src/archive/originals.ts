@@ -10,8 +10,8 @@
 
 import { mkdir, open, utimes } from "node:fs/promises";
 import { dirname, join, parse } from "node:path";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { compressFrame, decompressFrame } from "../ingest/files/frame.ts";
+import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { TranscriptFile } from "../ingest/files/open-file.ts";
 import type { FileAccess } from "../ingest/source.ts";
 import { BackscrollError } from "../model/errors.ts";
@@ -20,7 +20,7 @@ import type { Original, OriginalRange } from "../store/ingested-file.ts";
 const PART_BYTES = 8 * 1024 * 1024;
 
 /** A file whose bytes are to be kept. */
-export interface KeptFile {
+interface KeptFile {
   readonly path: string;
   readonly size: number;
   readonly mtimeUs: number;
@@ -28,7 +28,7 @@ export interface KeptFile {
   readRange(start: number, length: number): Promise<Uint8Array>;
 }
 
-export interface Keeping {
+interface Keeping {
   readonly workstation: string;
   readonly source: string;
   /** The version of the reader. */
@@ -188,4 +188,33 @@ export async function writeCopy(
   const seconds = original.mtimeUs / 1e6;
   await utimes(copy, seconds, seconds);
   return copy;
+}
+
+/**
+ * On real transcripts level 6 with long-distance matching leaves 10.1 % at 95 MB/s of one core, level
+ * 3 without it 11.1 % at 270 MB/s, level 12 9.7 % at 33 MB/s.
+ */
+const PARAMS = {
+  [constants.ZSTD_c_compressionLevel]: 6,
+  [constants.ZSTD_c_enableLongDistanceMatching]: 1,
+  [constants.ZSTD_c_windowLog]: 23,
+  [constants.ZSTD_c_checksumFlag]: 1,
+};
+
+/** On the thread pool. */
+function compressFrame(bytes: Uint8Array): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    zstdCompress(bytes, { params: PARAMS }, (error, frame) =>
+      error ? reject(error) : resolve(frame),
+    );
+  });
+}
+
+/** Undefined if the frame is damaged, or exceeds `maxBytes`. */
+function decompressFrame(frame: Uint8Array, maxBytes: number): Uint8Array | undefined {
+  try {
+    return zstdDecompressSync(frame, { maxOutputLength: maxBytes });
+  } catch {
+    return undefined;
+  }
 }

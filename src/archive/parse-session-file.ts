@@ -3,12 +3,11 @@
  * `ingest`.
  */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { accessAround } from "../ingest/files/file-access.ts";
-import { withholdPartialLine } from "../ingest/files/last-line.ts";
+import { limitLines, withholdPartialLine } from "../ingest/files/limit-lines.ts";
 import { TranscriptFile } from "../ingest/files/open-file.ts";
-import { limitLines } from "../ingest/files/oversize.ts";
-import { idFromFile } from "../ingest/identity/session-key.ts";
+import { idFromFile } from "../ingest/identity/identity.ts";
 import { splitLines } from "../ingest/lines.ts";
 import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
 import type { ImportedEntry } from "../ingest/source.ts";

@@ -1,6 +1,6 @@
 /** Regenerates the derived titles of stored sessions. */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { checkFields, checkMethods } from "../model/input.ts";
@@ -8,9 +8,13 @@ import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { Session } from "../model/session.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
-import { FROM_REQUEST, isMadeTitle, TITLE_FROM_KEY } from "../transcript/title/made-title.ts";
-import { isPlaceholderTitle } from "../transcript/title/says-something.ts";
 import { TitleMaker } from "../transcript/title/title-maker.ts";
+import {
+  FROM_REQUEST,
+  isMadeTitle,
+  isPlaceholderTitle,
+  TITLE_FROM_KEY,
+} from "../transcript/title/title-text.ts";
 
 export interface Retitled {
   readonly session: Session;

@@ -5,15 +5,16 @@
 
 import type { Described, Description } from "../engine/import/import-subject.ts";
 import { type Batched, mapBatches } from "../ingest/batches.ts";
-import { isMachineRequest, MACHINE_MADE_KEY } from "../ingest/machine-made.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
 import { type Block, textOf } from "../model/block.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { IngestFigures } from "../model/session.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
 import { lineMarkOf } from "../transcript/copy-mark.ts";
-import { TitleMaker } from "../transcript/title/title-maker.ts";
-import { titlePatch } from "../transcript/title/title-patch.ts";
+import { TitleMaker, titlePatch } from "../transcript/title/title-maker.ts";
+
+/** The metadata key that is true for such a session. */
+const MACHINE_MADE_KEY = "machineMade";
 
 /** A session names few tools; beyond this they are not counted. */
 const MAX_TOOLS = 200;
@@ -176,4 +177,26 @@ function pick(
 ): number | null {
   if (a === null || b === null || b === undefined) return a ?? b ?? null;
   return choose(a, b);
+}
+
+// Machine-made sessions: a program warmed up a cache, or requested a summary or title. They are
+// kept and marked, so that lists and searches can leave them out.
+//
+// Recognised by the program's requests, as seen in transcripts of Claude Code, its sub-agents and
+// its companions (anthropics/claude-code issues 41165 and 35800, winfunc/opcode pull request 421).
+
+const REQUESTS: readonly RegExp[] = [
+  /^warmup$/i,
+  /^Context: This summary will be shown in a list to help users and Claude choose/,
+  /^Analyze this conversation and determine: Does the assistant have more autonomous work/,
+  /^Please write (?:a|the) \d+-\d+ word title (?:for )?the following conversation/i,
+  /^Summarize this coding conversation in under \d+ characters/,
+  /^Your task is to create a detailed summary of (?:the|this) conversation so far/,
+  /^Analy[sz]e this development session transcript and generate a structured summary/,
+];
+
+/** Whether the request is a program's. */
+function isMachineRequest(text: string): boolean {
+  const begin = text.slice(0, 400).trim();
+  return REQUESTS.some((request) => request.test(begin));
 }

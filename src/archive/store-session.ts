@@ -2,7 +2,8 @@
 
 import type { ImportResult } from "../engine/import/import-session.ts";
 import type { EarlierKeys, ImportOptions } from "../engine/import/import-subject.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
+import { isMasked } from "../ingest/fingerprint.ts";
 import type { GitAttributes } from "../ingest/identity/git.ts";
 import {
   compositeKey,
@@ -10,13 +11,12 @@ import {
   projectId,
   sessionInKey,
   uuidInName,
-} from "../ingest/identity/session-key.ts";
-import { isMasked } from "../ingest/masked-id.ts";
+} from "../ingest/identity/identity.ts";
 import type { ImportedSession } from "../ingest/source.ts";
-import { BackscrollError } from "../model/errors.ts";
+import { BackscrollError, ignoring } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
-import { findIgnoringRule, type IgnorableSession, toIgnorable } from "./rules/ignoring-rule.ts";
+import { findIgnoringRule, type IgnorableSession, toIgnorable } from "./rules/archive-rules.ts";
 import { INCOGNITO, isIncognito, unmarkIncognito } from "./rules/incognito.ts";
 import { SessionFigures } from "./session-figures.ts";
 
@@ -125,12 +125,9 @@ async function forgetStored(
   tenant: IngestSetting["tenant"],
   sessionId: string | null,
 ): Promise<void> {
-  try {
-    if (sessionId !== null) await tenant.deleteSession(sessionId, { cascade: true });
-  } catch (error) {
-    // Whoever set the mark has deleted it, too.
-    if (!BackscrollError.is(error, "session_not_found")) throw error;
-  }
+  if (sessionId === null) return;
+  // Whoever set the mark may have deleted it, too.
+  await ignoring("session_not_found", () => tenant.deleteSession(sessionId, { cascade: true }));
 }
 
 /** Two files of one session have different keys while one of them does not name its project. */

@@ -5,8 +5,8 @@
  */
 
 import { BackscrollError } from "../model/errors.ts";
-import type { Context } from "./context.ts";
-import type { OptionSpecs } from "./option-spec.ts";
+import type { Context, OptionSpecs } from "./context.ts";
+import { EXIT } from "./exit.ts";
 
 export interface ArgumentSpec {
   /** In capitals, as in the usage line. */
@@ -61,27 +61,55 @@ interface Definition<Arguments extends readonly ArgumentSpec[], Options extends 
   readonly details?: string;
   readonly arguments?: Arguments;
   readonly options?: Options;
+  /** Gives the exit code, if it is not `EXIT.ok`. */
   readonly run: (
     context: Context,
     args: ArgumentValues<Arguments>,
     options: OptionValues<Options>,
-  ) => Promise<number>;
+  ) => Promise<ExitCode>;
 }
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a command that only prints has no other result.
+export type ExitCode = number | void;
 
 /** Gives `run` typed arguments and options. */
 export function defineCommand<
   const Arguments extends readonly ArgumentSpec[] = readonly [],
   const Options extends OptionSpecs = Record<never, never>,
 >(definition: Definition<Arguments, Options>): Command {
-  const run = definition.run as unknown as Command["run"];
+  const run = definition.run as unknown as (
+    ...given: Parameters<Command["run"]>
+  ) => Promise<ExitCode>;
   return {
     aliases: [],
     details: "",
     arguments: [],
     options: {},
     ...definition,
-    run,
+    run: async (...given) => (await run(...given)) ?? EXIT.ok,
   };
+}
+
+/** The argument of commands on one session. */
+export const SESSION = {
+  name: "SESSION",
+  help: "The session's id: short, whole, or its agent's own.",
+} as const;
+
+interface ValueOption {
+  readonly type: "string";
+  readonly value: string;
+  readonly help: string;
+}
+
+/** An option with a value; `value` is its placeholder in the usage. */
+export function option(value: string, help: string): ValueOption {
+  return { type: "string", value, help };
+}
+
+/** An option without a value. */
+export function flag(help: string): { readonly type: "boolean"; readonly help: string } {
+  return { type: "boolean", help };
 }
 
 /** A mistake on the command line. */

@@ -1,10 +1,23 @@
-/** The context of every command: store, tenant, and output. */
+/**
+ * The context of every command (store, tenant, output), and the description of an option, for the
+ * parser, the help and the reference.
+ */
 
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { readVariable, type VariableName } from "../model/variables.ts";
-import type { OptionSpecs } from "./option-spec.ts";
 import type { Terminal } from "./terminal.ts";
+
+export interface OptionSpec {
+  readonly type: "string" | "boolean";
+  /** One letter, as in `-B`. */
+  readonly short?: string;
+  /** The placeholder of a string option's value in the usage. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
 
 /** Options of every command, before or after its name. */
 export const GLOBAL_OPTIONS: OptionSpecs = {

@@ -1,8 +1,8 @@
 /** The text of `--help`, derived from the commands' descriptions. */
 
 import type { Command } from "./command.ts";
+import type { OptionSpec, OptionSpecs } from "./context.ts";
 import { GLOBAL_OPTIONS } from "./context.ts";
-import type { OptionSpec, OptionSpecs } from "./option-spec.ts";
 
 export interface CommandGroup {
   readonly title: string;

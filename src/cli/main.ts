@@ -2,8 +2,7 @@
 
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
-import { hidePasswords } from "../api/address.ts";
-import { toWireError } from "../api/error.ts";
+import { hidePasswords, toWireError } from "../api/error.ts";
 import { configPlace, hasConfig } from "../gateway/config/find-config.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { readVariable, SECRET_PREFIX } from "../model/variables.ts";

@@ -1,11 +1,11 @@
 /** Runs an index maintenance task for one tenant after another, with progress. */
 
 import { toWire, type WireOf } from "../api/shape.ts";
-import type { EngineApi } from "../engine/interfaces/engine-api.ts";
+import type { EngineApi } from "../engine/interfaces.ts";
 import type { IndexTask } from "../engine/maintain-index.ts";
 import { INDEX_SUMMARY } from "../model/answers/store.ts";
 import { formatCount } from "./print.ts";
-import { Progress } from "./progress.ts";
+import { Progress } from "./terminal.ts";
 
 const TICK_MS = 250;
 

@@ -7,8 +7,8 @@
 import { parseArgs } from "node:util";
 import { didYouMean } from "../model/suggest.ts";
 import { type ArgumentValue, type Command, usageError } from "./command.ts";
+import type { OptionSpecs } from "./context.ts";
 import { GLOBAL_OPTIONS } from "./context.ts";
-import type { OptionSpecs } from "./option-spec.ts";
 
 export interface Invocation {
   readonly command: Command;

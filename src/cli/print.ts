@@ -1,6 +1,6 @@
 /** Times, sizes and tables, as people read them. */
 
-import { formatCount } from "../model/format-count.ts";
+import { formatCount } from "../model/display.ts";
 import { clip, oneLine, widthOf } from "./text.ts";
 
 export { formatCount };

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from "node:fs";
 import { basename, relative } from "node:path";
-import { hidePasswords } from "../api/address.ts";
+import { hidePasswords } from "../api/error.ts";
 import type { Context } from "./context.ts";
 
 /** The package's version. package.json is two folders up, or one from bundled code. */

@@ -4,8 +4,7 @@ import { getPriority, setPriority } from "node:os";
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8";
 import type { RemoteEngine, RemoteTenant } from "../client/index.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { EngineApi } from "../engine/interfaces/engine-api.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { EngineApi, SessionApi, TenantApi } from "../engine/interfaces.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { describeLoss, type StoreLoss } from "../model/store-loss.ts";
@@ -13,10 +12,13 @@ import type { StoreOptions } from "../store/store.ts";
 import { MEMORY } from "../store/store-options.ts";
 import { type Context, isServer } from "./context.ts";
 import { commandLine } from "./program.ts";
-import { ownEmbedder } from "./settings/embedder.ts";
-import { tokenForAddress } from "./settings/local-token.ts";
-import { explainMissingModel, modelsOfEnvironment } from "./settings/model.ts";
-import { ownPrices } from "./settings/prices.ts";
+import {
+  explainMissingModel,
+  modelsOfEnvironment,
+  ownEmbedder,
+  ownPrices,
+} from "./settings/models.ts";
+import { tokenForAddress } from "./settings/own-servers.ts";
 
 export type Access =
   /** Never writes, creates or migrates anything. */
@@ -58,6 +60,16 @@ export async function withStore<Result>(
   } finally {
     await engine.close();
   }
+}
+
+/** The same for a session, by any of its ids. */
+export function withSession<Result>(
+  context: Context,
+  access: Access,
+  id: string,
+  use: (session: SessionApi, tenant: TenantApi) => Promise<Result>,
+): Promise<Result> {
+  return withStore(context, access, async (tenant) => use(await tenant.getSession(id), tenant));
 }
 
 const SIZES: Readonly<
@@ -206,7 +218,7 @@ export function prepareBulk(): void {
   giveWay();
 }
 
-/** The same priority as the index thread's, see `store/sqlite/executor/thread-priority.ts`. */
+/** The same priority as the index thread's, see `store/sqlite/executor/storage-thread.ts`. */
 const POLITE = 5;
 
 /**

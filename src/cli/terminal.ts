@@ -1,4 +1,7 @@
-/** Standard output and standard error, as commands use them. */
+/**
+ * The terminal: output as commands use it, a progress line for work of more than a moment,
+ * questions.
+ */
 
 import { clean } from "./text.ts";
 
@@ -62,4 +65,65 @@ export function endQuietlyOnBrokenPipe(): void {
       throw error;
     });
   }
+}
+
+const QUIET_MS = 500;
+const EVERY_MS = 250;
+
+export class Progress {
+  #text: (() => string) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  readonly #started = Date.now();
+  #shown = false;
+
+  /** Writes only to a terminal's standard error, after half a second, and updates it. */
+  show(text: () => string): void {
+    if (!process.stderr.isTTY) return;
+    this.#text = text;
+    this.#timer ??= setInterval(() => this.#write(), EVERY_MS).unref();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    if (this.#shown) process.stderr.write("\r\u001b[2K");
+    this.#shown = false;
+  }
+
+  #write(): void {
+    if (Date.now() - this.#started < QUIET_MS || this.#text === undefined) return;
+    this.#shown = true;
+    process.stderr.write(`\r\u001b[2K${this.#text()} …`);
+  }
+}
+
+/** Whether the terminal is interactive. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY === true && process.stderr.isTTY === true;
+}
+
+/** No unless the answer begins with y. */
+export async function askYesNo(question: string): Promise<boolean> {
+  process.stderr.write(`${question} [y/N] `);
+  const answer = await readLine();
+  return /^\s*y/i.test(answer);
+}
+
+export async function askText(question: string): Promise<string> {
+  process.stderr.write(`${question} `);
+  return readLine();
+}
+
+/** Empty at the end of the input. */
+function readLine(): Promise<string> {
+  const { stdin } = process;
+  return new Promise((resolve) => {
+    const done = (text: string) => {
+      stdin.off("data", onData).off("end", onEnd).pause();
+      resolve(text);
+    };
+    const onData = (data: Buffer) => done(data.toString("utf8"));
+    const onEnd = () => done("");
+    stdin.on("data", onData).on("end", onEnd).resume();
+  });
 }

@@ -1,6 +1,6 @@
 /** Text for a terminal: its width, and protection against control sequences. */
 
-import { clean } from "../model/clean.ts";
+import { clean } from "../model/display.ts";
 
 export { clean };
 

@@ -1,13 +1,12 @@
 /** Connects to a remote engine by address. */
 
-import { hidePasswords } from "../api/address.ts";
+import { hidePasswords } from "../api/error.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { describe } from "../model/json.ts";
 import { Connection } from "./connection.ts";
 import { notOurs } from "./failure.ts";
-import { patientFetch } from "./patient-fetch.ts";
 import { type RemoteAccess, RemoteEngine } from "./remote-engine.ts";
 
 export interface ConnectOptions {
@@ -92,4 +91,33 @@ function invalidAccess(): BackscrollError {
 
 function invalidAddress(message: string): BackscrollError {
   return new BackscrollError("invalid_address", message);
+}
+
+interface Dispatcher {
+  dispatch(options: object, handler: unknown): boolean;
+}
+
+/** Later versions of undici keep it beside their own. */
+const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
+
+/**
+ * `fetch` for responses that take long to begin.
+ *
+ * Node's gives up without headers after 300 seconds, which a copy or a verification of a large
+ * store may take. A per-request dispatcher, under undici's documented global symbol, raises the
+ * limit. Browsers have none.
+ */
+const patientFetch: typeof fetch = (input, init) =>
+  fetch(input, { ...init, ...withPatience() } as RequestInit);
+
+/** Uses the host's usual connections, also with a custom dispatcher. */
+function withPatience(): { readonly dispatcher?: Dispatcher } {
+  // Read on demand: the host may replace it at any time.
+  const usual = (globalThis as { [DISPATCHER]?: Dispatcher })[DISPATCHER];
+  if (usual === undefined) return {};
+  return {
+    dispatcher: {
+      dispatch: (options, handler) => usual.dispatch({ ...options, headersTimeout: 0 }, handler),
+    },
+  };
 }

@@ -5,6 +5,7 @@
  * writes under a key that the server recognises.
  */
 
+import { backOffMs, withJitter } from "../async/pause.ts";
 import {
   connectionClosed,
   isPassing,
@@ -16,9 +17,8 @@ import {
 } from "./failure.ts";
 import { RepeatedBody } from "./repeated-body.ts";
 import type { QueryValue } from "./request.ts";
-import { backOff, pause } from "./wait.ts";
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly address: string;
   readonly token: string | undefined;
   readonly fetch: typeof fetch;
@@ -204,4 +204,27 @@ function search(query: Readonly<Record<string, QueryValue>>): string {
 /** Whether `fetch` threw because of the network: a TypeError, or the abort of a broken body. */
 function isTransport(error: unknown): boolean {
   return error instanceof TypeError || (error as Error | null)?.name === "AbortError";
+}
+
+const FIRST_MS = 100;
+const LONGEST_MS = 5_000;
+
+export function backOff(attempt: number): number {
+  return withJitter(backOffMs(attempt, FIRST_MS, LONGEST_MS));
+}
+
+/** Ends early if one of the signals is aborted. */
+export async function pause(
+  ms: number,
+  ...signals: readonly (AbortSignal | undefined)[]
+): Promise<void> {
+  const given = signals.filter((signal) => signal !== undefined);
+  if (given.some((signal) => signal.aborted)) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = () => resolve();
+  const timer = setTimeout(end, ms);
+  for (const signal of given) signal.addEventListener("abort", end, { once: true });
+  await promise;
+  clearTimeout(timer);
+  for (const signal of given) signal.removeEventListener("abort", end);
 }

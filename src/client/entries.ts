@@ -1,6 +1,6 @@
 /** Entries of a remote session: appended together, found by external id, replaced. */
 
-import { toWireEntryInput } from "../api/entry-input.ts";
+import { toWireEntryInput } from "../api/message-input.ts";
 import { fromWire, type WireOf } from "../api/shape.ts";
 import type { AppendEntriesOptions } from "../engine/writing/append-entries.ts";
 import type { EntryInput } from "../engine/writing/entry-input.ts";

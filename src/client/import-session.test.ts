@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { readTranscript } from "../ingest/read-transcript.ts";
 import type { ImportedEntry } from "../ingest/source.ts";
 import type { Entry } from "../model/entry.ts";

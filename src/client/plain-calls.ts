@@ -3,8 +3,19 @@
 import { type Misfits, type Operation, type Operations, readOperation } from "../api/operation.ts";
 import { fromWire } from "../api/shape.ts";
 import { fromWireName, toWireName } from "../api/wire.ts";
+import { BackscrollError } from "../model/errors.ts";
 import type { Call, Connection } from "./connection.ts";
-import { encodeId, sent, toBody, toQuery } from "./request.ts";
+import { encodeId, keyHeader, leafHeader, refuseCode, sent, toBody, toQuery } from "./request.ts";
+
+/** Maps not-found errors to undefined, as the library's `find…` do. */
+async function unlessMissing<Found>(find: () => Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await find();
+  } catch (error) {
+    if (BackscrollError.is(error, "session_not_found")) return undefined;
+    throw error;
+  }
+}
 
 /** The calls of one object at a server. */
 export class RemoteCalls {
@@ -23,16 +34,23 @@ export class RemoteCalls {
     operation: Operation,
     given: readonly unknown[] = [],
   ): Promise<Result> {
-    const { input, what, answer, pick, slow, repeatable } = operation;
+    const { input, what, answer, pick, key, leaf, code = [], none, slow, repeatable } = operation;
     const fixed = Object.keys(this.#fixed).map(toWireName);
     const { method, path, scope, named, args, place } = readOperation(operation, fixed);
     const fields: Record<string, unknown> = { ...this.#fixed };
+    const headers: Record<string, string> = {};
     let signal: AbortSignal | undefined;
     for (const [i, name] of args.entries()) {
       if (name !== "input" || input === undefined) fields[fromWireName(name)] = given[i];
       else {
         const options = given[i] === undefined && what === undefined ? {} : (given[i] as object);
-        Object.assign(fields, sent(input, options, what));
+        const { idempotencyKey, expectedLeaf, ...others } = sent(input, options, what);
+        refuseCode(options, code);
+        Object.assign(fields, others);
+        if (leaf) Object.assign(headers, leafHeader(expectedLeaf as string | null | undefined));
+        if (key === true || (key && idempotencyKey !== undefined)) {
+          Object.assign(headers, keyHeader(idempotencyKey as string | undefined));
+        }
         ({ signal } = options as { readonly signal?: AbortSignal });
       }
     }
@@ -44,11 +62,15 @@ export class RemoteCalls {
       path: path.replace(/\{\w+\}/g, () => ids.shift() as string),
       ...(place === "query" ? { query: toQuery(fields) } : {}),
       ...(hasBody ? { body: toBody(fields) } : {}),
+      ...(Object.keys(headers).length > 0 ? { headers } : {}),
       ...(signal === undefined ? {} : { signal }),
       ...(slow === undefined ? {} : { slow }),
       ...(scope === "read" || repeatable ? { repeatable: true } : {}),
     };
-    const received = await this.connection.call(call);
+    const received = await (none === undefined
+      ? this.connection.call(call)
+      : unlessMissing(() => this.connection.call(call)));
+    if (received === undefined && none !== undefined) return undefined as Result;
     if (answer === undefined) return undefined as Result;
     const value = fromWire(answer as "unknown", received) as Readonly<Record<string, unknown>>;
     return (pick === undefined ? value : value[pick]) as Result;

@@ -1,9 +1,9 @@
 /** A remote store: an operator's calls beside those of a tenant. */
 
 import type { WireAccess } from "../api/access.ts";
-import { ENGINE_CALLS } from "../api/operations.ts";
+import { ENGINE_CALLS } from "../api/part-operations.ts";
 import { fromWireStatus, type WireStatus } from "../api/status.ts";
-import type { EngineApi } from "../engine/interfaces/engine-api.ts";
+import type { EngineApi } from "../engine/interfaces.ts";
 import type { SweepReport } from "../engine/sweep.ts";
 import type { VerifyOptions, VerifyReport } from "../engine/verify/verify.ts";
 import { BackscrollError } from "../model/errors.ts";

@@ -8,20 +8,18 @@
 import { toWireBlock } from "../api/block.ts";
 import { fromWire } from "../api/shape.ts";
 import { toWireFields } from "../api/wire.ts";
-import type { MessageApi } from "../engine/interfaces/session-api.ts";
+import type { MessageApi } from "../engine/interfaces.ts";
 import type { OpenMessageInput } from "../engine/message-stream.ts";
 import type { CommitInput } from "../engine/writing/commit-input.ts";
-import type { BlockInput } from "../model/block.ts";
-import type { Entry } from "../model/entry.ts";
-import { ENTRY } from "../model/entry.ts";
+import type { Block, BlockInput } from "../model/block.ts";
+import { ENTRY, type Entry } from "../model/entry.ts";
 import { BackscrollError, type ErrorCode } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { LEASE_MS } from "../model/lease.ts";
+import type { Chunk } from "../transcript/chunks.ts";
 import { normalizeBlock } from "../transcript/normalize.ts";
 import type { Connection } from "./connection.ts";
 import { at, keyHeader, known, leafHeader, newKey, toBody } from "./request.ts";
-import { addSize, isSameSize, NO_SIZE, type Size, sizeOfBlocks, sizeOfChunks } from "./size.ts";
-import { type SentChunk, WriteBuffer } from "./write-buffer.ts";
 
 const FLUSH_MS = 250;
 
@@ -317,4 +315,98 @@ const FINAL: readonly ErrorCode[] = [
 
 function isFinal(error: unknown): boolean {
   return BackscrollError.is(error) && FINAL.includes(error.code);
+}
+
+type SentChunk = Chunk;
+
+/**
+ * The server stores a request's content at once, or in parts of this size: a smaller chunk is
+ * atomic.
+ */
+const PIECE_CHARACTERS = 64 * 1024;
+/** The size that the server assumes for a block. */
+const BLOCK_CHARACTERS: number = PIECE_CHARACTERS / 16;
+
+/** The unsent part of an open message, in chunks that the store takes atomically. */
+class WriteBuffer {
+  #chunks: Chunk[] = [];
+  #length = 0;
+
+  get isEmpty(): boolean {
+    return this.#chunks.length === 0;
+  }
+
+  /** More than one store operation should carry. */
+  get isFull(): boolean {
+    return this.#length >= PIECE_CHARACTERS;
+  }
+
+  add(chunk: Chunk): void {
+    if (chunk === "") return;
+    this.#length += lengthOf(chunk);
+    const last = this.#chunks.at(-1);
+    if (typeof chunk === "string" && typeof last === "string") {
+      this.#chunks[this.#chunks.length - 1] = last + chunk;
+    } else this.#chunks.push(chunk);
+  }
+
+  /** The next chunk, up to one operation's size. */
+  take(): readonly Chunk[] {
+    let length = 0;
+    let count = 0;
+    while (count < this.#chunks.length && length < PIECE_CHARACTERS) {
+      length += lengthOf(this.#chunks[count] as Chunk);
+      count++;
+    }
+    this.#length -= length;
+    return this.#chunks.splice(0, count);
+  }
+
+  putBack(chunks: readonly Chunk[]): void {
+    this.#chunks.unshift(...chunks);
+    for (const chunk of chunks) this.#length += lengthOf(chunk);
+  }
+}
+
+function lengthOf(chunk: Chunk): number {
+  return typeof chunk === "string" ? chunk.length : BLOCK_CHARACTERS;
+}
+
+/**
+ * The length of a message, computed alike for sent and stored content.
+ *
+ * Neighbouring texts may have been joined; their total length stays.
+ */
+interface Size {
+  readonly characters: number;
+  readonly blocks: number;
+}
+
+const NO_SIZE: Size = { characters: 0, blocks: 0 };
+
+function sizeOfBlocks(blocks: readonly Block[]): Size {
+  return blocks.reduce(
+    (sum, block) =>
+      addSize(
+        sum,
+        block.type === "text"
+          ? { characters: block.text.length, blocks: 0 }
+          : { characters: 0, blocks: 1 },
+      ),
+    NO_SIZE,
+  );
+}
+
+function sizeOfChunks(chunks: readonly Chunk[]): Size {
+  return sizeOfBlocks(
+    chunks.map((chunk) => (typeof chunk === "string" ? { type: "text", text: chunk } : chunk)),
+  );
+}
+
+function addSize(a: Size, b: Size): Size {
+  return { characters: a.characters + b.characters, blocks: a.blocks + b.blocks };
+}
+
+function isSameSize(a: Size, b: Size): boolean {
+  return a.characters === b.characters && a.blocks === b.blocks;
 }

@@ -1,8 +1,8 @@
 /** Records of a remote tenant: the names, arguments and results of `Records`. */
 
-import { RECORD_CALLS } from "../api/operations.ts";
-import type { WireRecordHead, WireRecordsHead, WireRecordWrites } from "../api/record/record.ts";
-import { cutValues, encodeFrame, splitFrame } from "../api/record/record-frame.ts";
+import { RECORD_CALLS } from "../api/part-operations.ts";
+import type { WireRecordHead, WireRecordsHead, WireRecordWrites } from "../api/records.ts";
+import { cutValues, encodeFrame, splitFrame } from "../api/records.ts";
 import { fromWire, type WireOf } from "../api/shape.ts";
 import { toWireName } from "../api/wire.ts";
 import type {

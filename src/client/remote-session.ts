@@ -12,12 +12,8 @@ import { SESSION_CALLS } from "../api/operations.ts";
 import type { WireSession } from "../api/session.ts";
 import { fromWire } from "../api/shape.ts";
 import { toWireFields } from "../api/wire.ts";
-import type { CompactionPlan } from "../compaction/plan.ts";
 import type { Provider, RenderedContext } from "../context/render/render.ts";
 import type { AppendOptions } from "../engine/append.ts";
-import type { CompactionResult } from "../engine/compaction/compact.ts";
-import type { CompactInput } from "../engine/compaction/compact-options.ts";
-import type { SummarizeOptions, Summary } from "../engine/compaction/summarize.ts";
 import type { BuiltContext } from "../engine/context/build-context.ts";
 import type { BuildContextInput } from "../engine/context/context-options.ts";
 import type { Recalled, RecallOptions } from "../engine/context/recall.ts";
@@ -25,26 +21,20 @@ import type { ExtractedPart, ExtractFactsOptions } from "../engine/facts/extract
 import type { FactInput, ListFactsInput } from "../engine/facts/facts.ts";
 import type { DeleteOptions, Tombstone } from "../engine/forget.ts";
 import type { ForkInput } from "../engine/fork.ts";
-import type { SessionApi } from "../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../engine/interfaces.ts";
 import type { MessageInput, MessageWithResults, PlainMessage } from "../engine/message-input.ts";
 import type { OpenMessageInput } from "../engine/message-stream.ts";
 import type { ListMessagesInput, MessagePage } from "../engine/read.ts";
 import type { SearchInput, SearchNotesInput, SearchResult } from "../engine/search.ts";
 import type { UpdateSessionInput } from "../engine/session-input.ts";
-import type { BranchInput, CustomMessageInput, EditInput } from "../engine/session-options.ts";
 import type { AppendEntriesOptions } from "../engine/writing/append-entries.ts";
-import type { EntryInput } from "../engine/writing/entry-input.ts";
+import type { CustomMessageInput, EntryInput } from "../engine/writing/entry-input.ts";
 import type { ReplaceSuffixInput } from "../engine/writing/replace-suffix.ts";
-import { SUMMARY } from "../model/answers/context.ts";
 import type { Entry } from "../model/entry.ts";
 import { ENTRY } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
-import type { Fact, Memory } from "../model/note.ts";
-import { FACT } from "../model/note.ts";
+import { FACT, type Fact, type Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
-import type { ContentInput } from "../transcript/normalize.ts";
-import { compact, planCompaction } from "./compact.ts";
 import type { Call, Connection } from "./connection.ts";
 import { appendEntries, replaceSuffix } from "./entries.ts";
 import { type ExportOptions, exportSession } from "./export-session.ts";
@@ -128,23 +118,6 @@ export class RemoteSession extends PlainSession implements SessionApi {
     return this.#tenant.listMessages(this.id, input);
   }
 
-  async branch(entryId: string | null, options: BranchInput = {}): Promise<void> {
-    const { summary, expectedLeaf } = known("branch", options);
-    await this.#call("POST", "branch", {
-      headers: leafHeader(expectedLeaf),
-      body: toBody({ entryId, summary }),
-    });
-  }
-
-  async edit(entryId: string, content: ContentInput, options: EditInput = {}): Promise<Entry> {
-    const { expectedLeaf, idempotencyKey, ...rest } = known("edit", options);
-    const edited = await this.#call("POST", at`entries/${entryId}/edit`, {
-      headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
-      body: toBody({ content, ...rest }),
-    });
-    return fromWire(ENTRY, edited);
-  }
-
   async regenerate(
     entryId: string,
     message: MessageInput,
@@ -209,25 +182,6 @@ export class RemoteSession extends PlainSession implements SessionApi {
       WireContext & { readonly rendered: RenderedContext<Provider> | null }
     >("POST", "context", { body: toBody({ ...options, ...pruning }), repeatable: true });
     return { ...fromWireContext(context), ...(rendered === null ? {} : { rendered }) };
-  }
-
-  compact(input: CompactInput = {}): Promise<CompactionResult> {
-    return compact(this.connection, this.id, input);
-  }
-
-  planCompaction(input: CompactInput = {}): Promise<CompactionPlan | null> {
-    return planCompaction(this.connection, this.id, input);
-  }
-
-  async summarize(through?: string, options: SummarizeOptions = {}): Promise<Summary> {
-    refuseCode(known("summarize", options), ["summarizer"]);
-    const { signal, ...rest } = options;
-    const summary = await this.#call("POST", "summaries", {
-      body: toBody({ through, ...rest }),
-      slow: true,
-      ...(signal === undefined ? {} : { signal }),
-    });
-    return fromWire(SUMMARY, summary);
   }
 
   async *recall(query: string, options: RecallOptions = {}): AsyncGenerator<Recalled, void> {

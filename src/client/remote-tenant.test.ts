@@ -8,7 +8,7 @@ import { TenantEngine } from "../engine/tenant-engine.ts";
 import { serveStore } from "./client.cases.ts";
 import { RemoteCalls } from "./plain-calls.ts";
 import { RemoteEngine } from "./remote-engine.ts";
-import { RemoteRoutes } from "./remote-routes.ts";
+import { RemoteRoutes } from "./remote-parts.ts";
 import { RemoteSession } from "./remote-session.ts";
 import { RemoteTenant } from "./remote-tenant.ts";
 

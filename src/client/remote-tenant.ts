@@ -1,46 +1,34 @@
 /** A remote tenant: the names, arguments and results of `TenantEngine`. */
 
 import { fromWireSessionStatus } from "../api/gateway.ts";
-import { ENGINE_CALLS, FUNCTION_CALLS, TENANT_CALLS } from "../api/operations.ts";
-import {
-  fromWireSession,
-  fromWireSessionPage,
-  type WireSession,
-  type WireSessionPage,
-} from "../api/session.ts";
+import { OTHER_TENANT_CALLS, TENANT_CALLS } from "../api/operations.ts";
+import { ENGINE_CALLS, FUNCTION_CALLS } from "../api/part-operations.ts";
+import { fromWireSessionPage, type WireSession, type WireSessionPage } from "../api/session.ts";
 import { fromWire } from "../api/shape.ts";
 import { fromWireStats, type WireStats } from "../api/stats.ts";
 import { toWireFields } from "../api/wire.ts";
-import type { CreatedToken, CreateTokenInput } from "../engine/access/tokens.ts";
 import type { CompactionResult } from "../engine/compaction/compact.ts";
 import type { CompactInput } from "../engine/compaction/compact-options.ts";
-import type { Tombstone } from "../engine/forget.ts";
 import type { ImportResult } from "../engine/import/import-session.ts";
 import type { ImportOptions } from "../engine/import/import-subject.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { ListMemoriesInput } from "../engine/memories.ts";
 import type { SearchInput, SearchResult } from "../engine/search.ts";
 import type { CreateSessionInput } from "../engine/session-input.ts";
-import type { EnsureSessionInput } from "../engine/sessions/ensure-session.ts";
 import type { ListSessionsInput, SessionListPage } from "../engine/sessions/list-sessions.ts";
+import type { EnsureSessionInput } from "../engine/sessions/resolve-session.ts";
 import type { Stats, StatsInput } from "../engine/sessions/stats.ts";
 import type { ChangeListPage, ListChangesInput, SubscribeInput } from "../engine/subscribe.ts";
 import type { SweepReport } from "../engine/sweep.ts";
-import type { MaintainOptions, MaintenanceReport } from "../gateway/maintenance/maintain.ts";
-import type { SessionStatus } from "../gateway/status/session-status.ts";
+import type { MaintainOptions, MaintenanceReport } from "../gateway/maintain.ts";
+import type { SessionStatus } from "../gateway/session-status.ts";
 import type { ImportedSession } from "../ingest/source.ts";
-import { ACCESS_TOKEN } from "../model/access-token.ts";
-import { SEARCH_RESULT } from "../model/answers/context.ts";
-import { TOMBSTONE } from "../model/answers/store.ts";
 import type { Change } from "../model/change.ts";
-import type { Entry } from "../model/entry.ts";
-import { ENTRY } from "../model/entry.ts";
+import { ENTRY, type Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { type JsonObject, stringifyJson } from "../model/json.ts";
-import type { Memory } from "../model/note.ts";
-import { MEMORY } from "../model/note.ts";
+import { MEMORY, type Memory } from "../model/note.ts";
 import type { Review } from "../model/review.ts";
-import type { Session } from "../model/session.ts";
 import type { ValueOf } from "../model/shape.ts";
 import type { Recap, RecapInput } from "../recap/recap.ts";
 import type { Related, RelatedInput } from "../recap/related.ts";
@@ -49,19 +37,14 @@ import type { Trace, TraceInput } from "../recap/trace.ts";
 import { fromWireTrace } from "../recap/wire/wire-trace.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
 import type { ResumeCommand } from "../transfer/resume-command.ts";
-import { compact } from "./compact.ts";
-import type { Call, Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { follow, listChanges } from "./follow.ts";
 import { importSession } from "./import-session.ts";
-import { toWireNew } from "./new-session.ts";
 import { type CallsOf, callsOf } from "./plain-calls.ts";
-import { putIngestedFiles, RemoteOriginals } from "./remote-files.ts";
+import { putIngestedFiles, RemoteOriginals, RemoteRoutes, RemoteShares } from "./remote-parts.ts";
 import { RemoteRecords } from "./remote-records.ts";
-import { RemoteRoutes } from "./remote-routes.ts";
 import { RemoteSession } from "./remote-session.ts";
-import { RemoteShares } from "./remote-shares.ts";
-import { at, keyHeader, known, sent, toBody, toQuery } from "./request.ts";
-import { unlessMissing } from "./unless-missing.ts";
+import { at, keyHeader, known, sent, toBody, toQuery, toWireNew } from "./request.ts";
 
 /** Functions of the library, in one request. */
 interface ServedFunctions {
@@ -156,19 +139,6 @@ export class RemoteTenant extends PlainTenant implements TenantApi {
     return new RemoteSession(this.connection, this, id);
   }
 
-  async createToken(input: CreateTokenInput): Promise<CreatedToken> {
-    const body = toBody(sent("createToken", input, "token"));
-    const call = { method: "POST", path: "/v1/admin/tokens", body } as const;
-    return fromWire({ token: "text", record: ACCESS_TOKEN }, await this.connection.call(call));
-  }
-
-  findSessionByOrigin(key: string): Promise<Session | undefined> {
-    return unlessMissing(async () => {
-      const call = { method: "GET", path: "/v1/origins", query: { key } } as const;
-      return fromWireSession(await this.connection.call<WireSession>(call));
-    });
-  }
-
   importSession(imported: ImportedSession, options: ImportOptions = {}): Promise<ImportResult> {
     return importSession(this.connection, imported, options, async (id, patch) => {
       await new RemoteSession(this.connection, this, id).update(patch);
@@ -194,20 +164,12 @@ export class RemoteTenant extends PlainTenant implements TenantApi {
     return fromWireStats(await this.connection.call<WireStats>(call));
   }
 
-  findTombstone(id: string): Promise<Tombstone | undefined> {
-    return this.#findTombstone({ session_id: id });
-  }
-
-  findTombstoneByOrigin(key: string): Promise<Tombstone | undefined> {
-    return this.#findTombstone({ origin_key: key });
-  }
-
   putIngestedFiles(workstation: string, files: readonly IngestedFile[]): Promise<void> {
     return putIngestedFiles(this.connection, workstation, files);
   }
 
   compactConversation(sessionId: string, input: CompactInput = {}): Promise<CompactionResult> {
-    return compact(this.connection, sessionId, input);
+    return this.session(sessionId).compact(input);
   }
 
   async abortMessage(id: string, reason?: string): Promise<Entry> {
@@ -221,15 +183,11 @@ export class RemoteTenant extends PlainTenant implements TenantApi {
   }
 
   async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    const body = toBody({ query, ...sent("searchSessions", input) });
-    const call: Call = { method: "POST", path: "/v1/search", repeatable: true, body };
-    const { signal } = input;
     try {
-      const answer = await this.connection.call(signal === undefined ? call : { ...call, signal });
-      return fromWire<typeof SEARCH_RESULT, SearchResult>(SEARCH_RESULT, answer);
+      return await this.send(OTHER_TENANT_CALLS.searchSessions, [query, input]);
     } catch (error) {
       // As in the library: throws the signal's own reason.
-      signal?.throwIfAborted();
+      input.signal?.throwIfAborted();
       throw error;
     }
   }
@@ -260,12 +218,5 @@ export class RemoteTenant extends PlainTenant implements TenantApi {
   ): Promise<Value> {
     const call = { method: "GET", path, query: toQuery(fields) } as const;
     return fromWire<Kind, Value>(answer, await this.connection.call(call));
-  }
-
-  #findTombstone(query: Record<string, string>): Promise<Tombstone | undefined> {
-    return unlessMissing(async () => {
-      const call = { method: "GET", path: "/v1/tombstones", query } as const;
-      return fromWire(TOMBSTONE, await this.connection.call(call));
-    });
   }
 }

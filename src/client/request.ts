@@ -1,10 +1,11 @@
 /** Builds paths, queries, headers and bodies from a caller's input. */
 
-import { toWireName, toWireTime } from "../api/wire.ts";
+import { toWireFields, toWireName, toWireTime } from "../api/wire.ts";
+import type { CreateSessionInput } from "../engine/session-input.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
-import { describe, stringifyJson } from "../model/json.ts";
+import { describe, type JsonObject, stringifyJson } from "../model/json.ts";
 import { MAX_APPEND_REQUEST_BYTES } from "../model/limits.ts";
 
 /** Checks that a call's fields are all known, as the library does. */
@@ -139,4 +140,16 @@ export function refuseCode(input: object, fields: readonly string[]): void {
 
 export function invalid(field: string, message: string): BackscrollError {
   return new BackscrollError("invalid_input", message, { details: { field } });
+}
+
+export function toWireNew(create: CreateSessionInput, what: string): JsonObject {
+  const { startedAt, origin, ...rest } = known("createSession", create, what);
+  const fields = {
+    ...rest,
+    ...toTimes({ startedAt }),
+    ...(origin === undefined
+      ? {}
+      : { origin: toWireFields({ ...known("createSession.origin", origin, "origin") }) }),
+  };
+  return toWireFields(fields as JsonObject);
 }

@@ -1,5 +1,6 @@
 /** The planner's input: the path as figures, and the caller's wishes. */
 
+import { COMPACTION } from "../model/compaction-numbers.ts";
 import type { EntryKind, Role } from "../model/entry.ts";
 import type { ToolTraffic } from "../transcript/tool-pairs.ts";
 
@@ -44,3 +45,27 @@ export interface PlanOptions {
   /** The tokens of the current summary before `items`; 0 without one. */
   readonly previousSummaryTokens: number;
 }
+
+// Named `keep` values for `planCompaction`.
+
+export type PlanPreset = Pick<PlanOptions, "strategy" | "minMessages" | "minTokens">;
+
+/** claw-code's rule: the last messages stay, if there are more and they have enough tokens. */
+export function clawKeep(messages: number, tokens: number): PlanPreset {
+  return {
+    strategy: { keep: "messages", count: messages },
+    minMessages: messages,
+    minTokens: tokens,
+  };
+}
+
+/** The default, as in pi: some tens of messages stay. */
+export const TOKENS_KEEP: PlanPreset = {
+  strategy: { keep: "tokens", tokens: COMPACTION.keepTokens },
+};
+
+/** The newer half stays. */
+export const HALF_KEEP: PlanPreset = { strategy: { keep: "half" } };
+
+/** Only pending and pinned entries stay. */
+export const NONE_KEEP: PlanPreset = { strategy: { keep: "none" } };

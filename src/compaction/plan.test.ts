@@ -1,8 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { COMPACTION } from "../model/compaction-numbers.ts";
 import { planCompaction } from "./plan.ts";
-import type { KeepStrategy, PlanItem, PlanOptions } from "./plan-input.ts";
-import { clawKeep, HALF_KEEP, NONE_KEEP, TOKENS_KEEP } from "./presets.ts";
+import {
+  clawKeep,
+  HALF_KEEP,
+  type KeepStrategy,
+  NONE_KEEP,
+  type PlanItem,
+  type PlanOptions,
+  TOKENS_KEEP,
+} from "./plan-input.ts";
 
 /**
  * Parses a transcript from one line. `u`, `a` and `s` are messages of user, assistant and system,

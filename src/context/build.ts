@@ -10,10 +10,10 @@
 import type { OMISSION } from "../model/answers/context.ts";
 import type { Fact } from "../model/note.ts";
 import type { FieldsOf } from "../model/shape.ts";
+import type { ContextMessage, ContextPart } from "./chat-model.ts";
 import type { ChosenTurns } from "./choose-window.ts";
-import type { ContextMessage, ContextPart } from "./message.ts";
 import { type Excerpt, quoteExcerpt, quoteFact, quoteFacts, quoteRecalled } from "./quote.ts";
-import { fromText, type Sized, sumTokens } from "./sized.ts";
+import { fromText, type Sized, sumTokens } from "./sent-tokens.ts";
 import type { TokenCounter } from "./tokens.ts";
 
 /** Facts and recalled messages, placed in the window if there is room. */

@@ -5,11 +5,12 @@
  * and its result together.
  */
 
+import type { CONTEXT_MESSAGE } from "../model/answers/context.ts";
 import type { ThinkingBlock } from "../model/block.ts";
 import type { Usage } from "../model/entry.ts";
-import type { ReasoningEffort } from "../model/inputs/choices.ts";
+import type { CONTEXT_PARTS, ReasoningEffort } from "../model/inputs/choices.ts";
 import type { JsonObject } from "../model/json.ts";
-import type { ContextMessage } from "./message.ts";
+import type { FieldsOf } from "../model/shape.ts";
 
 /** A tool as the model sees it. */
 export interface ChatTool {
@@ -76,4 +77,12 @@ export interface ChatModel {
    * long; on abort it stops at once, even if the model does not.
    */
   stream(request: ChatRequest): AsyncIterable<ChatPart>;
+}
+
+/** The part of the context that a message belongs to. */
+export type ContextPart = (typeof CONTEXT_PARTS)[number];
+
+export interface ContextMessage extends FieldsOf<typeof CONTEXT_MESSAGE> {
+  /** An unfinished assistant message: its open calls get no results. */
+  readonly aborted?: boolean;
 }

@@ -8,13 +8,20 @@
 
 import type { Block, ToolResultBlock } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
-import { noteOf, outputText } from "./cut-block.ts";
-import { cutText } from "./cut-text.ts";
+import type { ContextPart } from "./chat-model.ts";
+import { cutText, noteOf, outputText } from "./cut-text.ts";
 import { type FittedTurn, fitPinned, fitTurn } from "./fit-turn.ts";
-import type { ContextPart } from "./message.ts";
 import { quoteSummary } from "./quote.ts";
-import { leadingTokens, type SentSizer, sentSizer } from "./sent-tokens.ts";
-import { fromEntry, fromText, type SentSized, sumSent, withSent } from "./sized.ts";
+import {
+  fromEntry,
+  fromText,
+  leadingTokens,
+  type SentSized,
+  type SentSizer,
+  sentSizer,
+  sumSent,
+  withSent,
+} from "./sent-tokens.ts";
 import type { TokenCounter } from "./tokens.ts";
 import { hopStarts, startsTurn, turnStarts } from "./turns.ts";
 

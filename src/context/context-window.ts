@@ -5,6 +5,11 @@
  * override it; unknown models get `DEFAULT_CONTEXT_TOKENS`.
  */
 
+import type { CONTEXT_USAGE } from "../model/answers/context.ts";
+import type { Usage } from "../model/entry.ts";
+import { totalTokens } from "../model/prices.ts";
+import type { FieldsOf } from "../model/shape.ts";
+
 export interface ContextWindow {
   readonly tokens: number;
   /** `catalogue`: known here; `config`: set by the host; `default`: unknown model. */
@@ -47,4 +52,42 @@ export function contextWindow(model: string | null, contextTokens?: number): Con
   if (known !== undefined) return { tokens: known[1], source: "catalogue" };
   if (contextTokens !== undefined) return { tokens: contextTokens, source: "config" };
   return { tokens: DEFAULT_CONTEXT_TOKENS, source: "default" };
+}
+
+/**
+ * Context pressure: the tokens of a context.
+ *
+ * The provider's figure for the last call, cache reads and writes included, plus an estimate of
+ * later entries. A compaction invalidates earlier figures, so only later calls count. Cumulative
+ * counters are for billing and not used here.
+ */
+export interface Pressure extends Omit<FieldsOf<typeof CONTEXT_USAGE>, "billed" | "compaction"> {}
+
+/** An entry of the context, oldest first, without the compactions. */
+interface PressureItem {
+  readonly id: string;
+  readonly sequence: number;
+  readonly usage: Usage | null;
+  readonly tokens: number;
+}
+
+/**
+ * `compactedAt` is the sequence of the newest compaction on the path (0: none); `standing` the
+ * tokens of its summary and of pinned entries.
+ */
+export function contextPressure(
+  items: readonly PressureItem[],
+  compactedAt: number,
+  standing: number,
+): Pressure {
+  let later = 0;
+  for (const item of items.toReversed()) {
+    if (item.usage !== null && item.sequence > compactedAt) {
+      const contextTokens = totalTokens(item.usage) + later;
+      return { contextTokens, estimatedTokens: later, estimated: false, reportedBy: item.id };
+    }
+    later += item.tokens;
+  }
+  const contextTokens = standing + later;
+  return { contextTokens, estimatedTokens: contextTokens, estimated: true, reportedBy: null };
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cutMiddle, lengthOf } from "./cut-middle.ts";
+import { cutMiddle, lengthOf } from "./cut-text.ts";
 
 test("a short text is unchanged", () => {
   expect(cutMiddle("abcdef", 3, 3)).toBe("abcdef");

@@ -16,9 +16,16 @@
 
 import { type Block, inputTextOf } from "../model/block.ts";
 import { legalCuts, toolTraffic } from "../transcript/tool-pairs.ts";
-import { cutBlock, leftOutNote } from "./cut-block.ts";
-import type { SentSizer } from "./sent-tokens.ts";
-import { fromText, type SentSized, type Sized, sumSent, sumTokens, withSent } from "./sized.ts";
+import { cutBlock, leftOutNote } from "./cut-text.ts";
+import {
+  fromText,
+  type SentSized,
+  type SentSizer,
+  type Sized,
+  sumSent,
+  sumTokens,
+  withSent,
+} from "./sent-tokens.ts";
 import { countBlocks } from "./tokens.ts";
 
 /** A block is cut below this only after all others: a shorter one says little. */

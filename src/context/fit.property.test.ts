@@ -11,9 +11,9 @@ import { repeats } from "../../test/support/repeats.ts";
 import type { Block } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { type AssembledContext, assembleContext, countFacts } from "./build.ts";
+import type { ContextMessage } from "./chat-model.ts";
 import { chooseWindow, type WindowSources } from "./choose-window.ts";
 import { calls, pathOf, results, says } from "./entries.cases.ts";
-import type { ContextMessage } from "./message.ts";
 import { PROVIDERS, renderContext } from "./render/render.ts";
 import { TOKEN_ESTIMATE } from "./tokens.ts";
 

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { escapeTags, OWN_ELEMENTS } from "./own-tags.ts";
-import { quoteConversation, quoteExcerpt } from "./quote.ts";
+import { escapeTags, OWN_ELEMENTS, quoteConversation, quoteExcerpt } from "./quote.ts";
 
 describe("escapeTags", () => {
   test.each([

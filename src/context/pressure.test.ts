@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { contextPressure } from "./pressure.ts";
+import { contextPressure } from "./context-window.ts";
 
 const usage = (inputTokens: number, cacheReadTokens: number) => {
   return { inputTokens, outputTokens: 10, cacheCreationTokens: 5, cacheReadTokens };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Block, ToolResultBlock } from "../model/block.ts";
-import type { ContextMessage } from "./message.ts";
+import type { ContextMessage } from "./chat-model.ts";
 import { CLEARED_RESULT, type PruneOptions, pruneToolResults } from "./prune.ts";
 
 /**

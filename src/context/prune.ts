@@ -7,8 +7,8 @@
  */
 
 import { type Block, inputTextOf, type ToolResultBlock } from "../model/block.ts";
-import { cutMiddle, lengthOf } from "./cut-middle.ts";
-import type { ContextMessage } from "./message.ts";
+import type { ContextMessage } from "./chat-model.ts";
+import { cutMiddle, lengthOf } from "./cut-text.ts";
 
 export interface PruneOptions {
   /** The model's window. A token is estimated as four characters. */

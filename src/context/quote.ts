@@ -9,7 +9,6 @@
 
 import type { Role } from "../model/entry.ts";
 import type { Fact } from "../model/note.ts";
-import { escapeTags, type OWN_ELEMENTS } from "./own-tags.ts";
 
 /** A message found by search. */
 export interface Excerpt {
@@ -87,4 +86,99 @@ function attribute(value: string): string {
     .replaceAll('"', "&quot;")
     .replaceAll("<", "&lt;")
     .replace(/\s+/g, " ");
+}
+
+// Escapes our own tags and their homoglyphs (Unicode confusables) in quoted text.
+//
+// A model reads `< /recalled-context>`, `＜／recalled-context＞` and a tag with a zero-width space in
+// it as the tag itself. So the match folds characters to their look-alikes and skips invisible and
+// separating ones.
+
+/** The element names of quotes. */
+export const OWN_ELEMENTS = [
+  "recalled-context",
+  "excerpt",
+  "known-facts",
+  "conversation-summary",
+  "branch-summary",
+] as const;
+
+/** Look-alikes of `<`: Unicode's confusables, and brackets of the same shape in any size. */
+const OPENING = /[<＜﹤‹〈⟨〈《⟪«˂≺⋖ᐸ❬❮❰⦑⧼ᚲ𝈶]/u;
+const EVERY_OPENING = new RegExp(OPENING.source, "gu");
+
+/** Slashes of all kinds, which may stand between the bracket and the name. */
+const SLASH = /[/\\／＼⁄∕⧸⧵∖╱╲〳⫽⟋⟍𝈺]/u;
+
+/**
+ * Ignored in a match: spaces, controls, zero-width characters, combining marks and hyphens of all
+ * kinds.
+ */
+const PASSED_OVER = /[\s\p{C}\p{M}\p{Z}\p{Pd}\p{Pc}\p{Default_Ignorable_Code_Point}·‧∙⋅−]/u;
+
+/** Look-alikes from other scripts. Compatibility forms are folded by Unicode's rule. */
+const LOOK_ALIKES: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    a: "аαɑᴀ⍺",
+    b: "ЬвƄᏏʙ",
+    c: "сϲᴄⲥ",
+    d: "ԁᏧɗᴅ",
+    e: "еєҽ℮ᴇɛε",
+    f: "ƒꜰϝғ",
+    h: "һհʜᏂ",
+    // One shape in many typefaces: capital I, small l, one and bar.
+    l: "іɩıι¡ɪiӏ|ǀⅼʟ1",
+    k: "кκᴋ",
+    m: "мᴍ",
+    n: "ոռпɴη",
+    o: "оοօᴏ0ഠ",
+    p: "рρᴘ",
+    r: "гᴦʀ",
+    s: "ѕꜱƽ",
+    t: "тτᴛ",
+    u: "υսᴜʋц",
+    v: "νѵᴠ",
+    w: "ԝшᴡω",
+    x: "хχ×ᕁ",
+    y: "уүγʏ",
+  }).flatMap(([letter, others]) => [...others].map((other) => [plain(other), letter] as const)),
+);
+
+/** Without hyphens, which the match ignores. */
+const NAMES = OWN_ELEMENTS.map((name) => [...name.replace("-", "")].map(folded).join(""));
+
+/** Escapes the bracket of each of our tags and of their look-alikes. */
+export function escapeTags(text: string): string {
+  if (!OPENING.test(text)) return text;
+  return text.replace(EVERY_OPENING, (bracket, at: number) =>
+    opensOwnTag(text, at + bracket.length) ? "&lt;" : bracket,
+  );
+}
+
+/**
+ * Whether one of our names follows, after slashes or directly. Stops at the first character that
+ * cannot belong to a name, a bracket among them, so the scan is linear.
+ */
+function opensOwnTag(text: string, start: number): boolean {
+  let name = "";
+  for (let at = start; at < text.length; ) {
+    const character = String.fromCodePoint(text.codePointAt(at) ?? 0);
+    at += character.length;
+    if (PASSED_OVER.test(character)) continue;
+    if (name === "" && SLASH.test(character)) continue;
+    name += folded(character);
+    if (NAMES.includes(name)) return true;
+    if (!NAMES.some((own) => own.startsWith(name))) return false;
+  }
+  return false;
+}
+
+/** The folded character, in lower case. */
+function folded(character: string): string {
+  const letter = plain(character);
+  return LOOK_ALIKES.get(letter) ?? letter;
+}
+
+function plain(character: string): string {
+  return character.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }

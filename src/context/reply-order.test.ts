@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../model/entry.ts";
 import { calls, pathOf, results, says } from "./entries.cases.ts";
-import { orderForReply } from "./reply-order.ts";
+import { orderForReply } from "./turns.ts";
 
 const to = (id: string) => ({ metadata: { replyTo: id } });
 const ids = (entries: readonly Entry[]) => entries.map(({ id }) => id).join(" ");

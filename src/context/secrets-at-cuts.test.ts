@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { redact } from "../secrets/redact.ts";
-import { cutMiddle } from "./cut-middle.ts";
 import { shortenResult } from "./cut-results.ts";
-import { cutText } from "./cut-text.ts";
+import { cutMiddle, cutText } from "./cut-text.ts";
 import { TOKEN_ESTIMATE } from "./tokens.ts";
 
 const KEY = "ghp_aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6";

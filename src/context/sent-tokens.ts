@@ -12,13 +12,18 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
 } from "../model/block.ts";
+import type { Entry } from "../model/entry.ts";
 import { withInputText } from "../model/tool-input.ts";
-import { BRIDGE_TEXT } from "./hygiene/bridge-tools.ts";
-import { parseArguments } from "./hygiene/json-object.ts";
-import { LEADING_TEXT } from "./hygiene/leading-user.ts";
-import { LIFTED_IMAGE_TEXT, LIFTED_TEXT } from "./hygiene/lift-images.ts";
-import { MISSING_RESULT } from "./hygiene/repair-pairs.ts";
-import type { ContextMessage } from "./message.ts";
+import type { ContextMessage, ContextPart } from "./chat-model.ts";
+import {
+  BRIDGE_TEXT,
+  LEADING_TEXT,
+  LIFTED_IMAGE_TEXT,
+  LIFTED_TEXT,
+  MISSING_RESULT,
+} from "./hygiene/repairs.ts";
+import { parseArguments } from "./hygiene/turn.ts";
+import { quoteBranchSummary } from "./quote.ts";
 import { countBlocks, type TokenCounter } from "./tokens.ts";
 
 /** Measures blocks and messages of one conversation. */
@@ -69,10 +74,7 @@ export function sentSizer(
 }
 
 /** Its blocks and the renderer's additions. */
-export function sentTokens(
-  message: Pick<ContextMessage, "role" | "blocks">,
-  sizer: SentSizer,
-): number {
+function sentTokens(message: Pick<ContextMessage, "role" | "blocks">, sizer: SentSizer): number {
   let tokens = sizer.message(message);
   for (const block of message.blocks) tokens += sizer.block(block, message.role);
   return tokens;
@@ -115,4 +117,53 @@ function resultTokens(block: ToolResultBlock, name: string, counter: TokenCounte
     (images > 0 ? lifted : 0) +
     (output.length === 0 || countBlocks(parts, counter) === 0 ? NO_OUTPUT_TOKENS : 0)
   );
+}
+
+/** Messages of a context with their token counts, so that each is counted once. */
+export interface Sized {
+  readonly message: ContextMessage;
+  readonly tokens: number;
+}
+
+/** With its upper bound after rendering. */
+export interface SentSized extends Sized {
+  readonly sent: number;
+}
+
+/** An entry as a message for the model. Entries without a role get the user's. */
+export function fromEntry(entry: Entry, part: ContextPart, counter: TokenCounter): Sized {
+  const blocks =
+    entry.kind === "branch_summary"
+      ? entry.blocks.map((block) =>
+          block.type === "text" ? { ...block, text: quoteBranchSummary(block.text) } : block,
+        )
+      : entry.blocks;
+  const { id, actor, model } = entry;
+  const message = { role: entry.role ?? "user", actor, blocks, part, entryIds: [id], model };
+  return { message, tokens: countBlocks(blocks, counter) };
+}
+
+/** A message of the host's text, from `ids`. */
+export function fromText(
+  text: string,
+  part: ContextPart,
+  ids: readonly string[],
+  counter: TokenCounter,
+  role: "user" | "system" = "user",
+): Sized {
+  const blocks = [{ type: "text", text }] as const;
+  const message = { role, actor: null, blocks, part, entryIds: ids, model: null };
+  return { message, tokens: countBlocks(blocks, counter) };
+}
+
+export function withSent({ message, tokens }: Sized, sizer: SentSizer): SentSized {
+  return { message, tokens, sent: sentTokens(message, sizer) };
+}
+
+export function sumTokens(items: readonly Sized[]): number {
+  return items.reduce((sum, { tokens }) => sum + tokens, 0);
+}
+
+export function sumSent(items: readonly SentSized[]): number {
+  return items.reduce((sum, { sent }) => sum + sent, 0);
 }

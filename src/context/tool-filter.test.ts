@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ContextMessage } from "./message.ts";
+import type { ContextMessage } from "./chat-model.ts";
 import { type ToolFilter, toolNames, toolPicker } from "./prune.ts";
 
 function check(filter: ToolFilter | undefined, names: string): void {

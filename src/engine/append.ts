@@ -1,9 +1,8 @@
 /** Appends entries atomically. */
 
 import type { Entry } from "../model/entry.ts";
-import { INPUTS } from "../model/inputs/index.ts";
 import type { AppendRequest, AppendResult } from "../store/records.ts";
-import { checkInput, checkKeyOrNull, invalid } from "./check.ts";
+import { invalid } from "./check.ts";
 import {
   cachedContextSize,
   isUnmeasured,
@@ -34,7 +33,7 @@ export interface OwnAppendOptions extends Pick<AppendRequest, "guard" | "replace
   readonly isLasting?: boolean;
 }
 
-/** Gives the stored entries, in the order of the drafts. */
+/** Gives the stored entries, in the order of the drafts. Callers have checked the options. */
 export async function appendDrafts(
   engine: EngineContext,
   sessionId: string,
@@ -45,9 +44,7 @@ export async function appendDrafts(
   if (drafts.length === 0 && own.replaced === undefined) {
     throw invalid("messages", "messages is empty; append at least one");
   }
-  const { expectedLeaf, parent } = checkInput(options, "options", INPUTS["append.options"]);
-  if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
-  if (parent !== undefined) checkKeyOrNull(parent, "parent");
+  const { parent } = options;
   const placed = parent === undefined ? drafts : drafts.map((draft, i) => under(draft, i, parent));
   checkBatch(placed.map((draft) => draft.entry));
   // Only a model call without usage waits, for its context size. Later appends of its session wait

@@ -94,12 +94,6 @@ export function checkCount(value: unknown, field: string): number {
   throw invalid(field, `${field} must be a whole number of at least 0, not ${shown}`);
 }
 
-/** A fact's confidence, from 0 to 1. */
-export function checkConfidence(value: number, field: string): number {
-  if (typeof value === "number" && value >= 0 && value <= 1) return value;
-  throw invalid(field, `${field} must be a number from 0 to 1`);
-}
-
 /** Times are given as epoch milliseconds or as a Date. */
 export function checkTime(value: unknown, field: string): number {
   const time = value instanceof Date ? value.getTime() : value;

@@ -3,8 +3,8 @@
 import type { KeyedQueue } from "../async/keyed-queue.ts";
 import type { TokenCounter } from "../context/tokens.ts";
 import type { ChangeAuthor } from "../model/change.ts";
+import type { TextModel } from "../model/models.ts";
 import type { PriceTable } from "../model/prices.ts";
-import type { TextModel } from "../model/text-model.ts";
 import type { Store } from "../store/store.ts";
 import type { ContextSizeCache } from "./context/context-size-cache.ts";
 import type { Meaning } from "./embeddings/meaning.ts";

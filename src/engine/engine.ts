@@ -5,15 +5,14 @@ import { KeyedQueue } from "../async/keyed-queue.ts";
 import { TOKEN_ESTIMATE, type TokenCounter } from "../context/tokens.ts";
 import type { Access } from "../model/access.ts";
 import type { ChangeAuthor } from "../model/change.ts";
-import type { Embedder } from "../model/embedder.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName, checkTenantName, createUlids, type IdSource } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { LEASE_MS } from "../model/lease.ts";
 import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
+import type { Embedder, TextModel } from "../model/models.ts";
 import { LIST_PRICES, type PriceTable } from "../model/prices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
-import type { TextModel } from "../model/text-model.ts";
 import type { IndexSetting } from "../store/index/stored-indexing.ts";
 import type { RowBatch, StoreStatus } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
@@ -38,7 +37,7 @@ import { type SweepReport, sweepAll } from "./sweep.ts";
 import { TenantEngine } from "./tenant-engine.ts";
 import { type VerifyOptions, type VerifyReport, verifyStore } from "./verify/verify.ts";
 
-export const DEFAULT_TENANT = "default";
+const DEFAULT_TENANT = "default";
 
 export interface EngineOptions {
   /** The engine's own tenant; `forTenant` gives others. */

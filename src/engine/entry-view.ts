@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from "../model/json.ts";
 import { readableBlock } from "../model/tool-input.ts";
 import { pendingChunks } from "../store/plan/plan-stream.ts";
 import type { EntryRecord, PlacedEntry } from "../store/records.ts";
-import type { PendingRecord } from "../store/stream-records.ts";
+import type { PendingRecord } from "../store/requests.ts";
 import { foldChunks } from "../transcript/chunks.ts";
 import { type DecodedContent, decodeContent } from "../transcript/content.ts";
 import type { Draft } from "./message-input.ts";

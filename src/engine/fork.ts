@@ -3,7 +3,7 @@
 import { INPUTS } from "../model/inputs/index.ts";
 import { HOUR_CACHE_KEY, type Session, settableOf } from "../model/session.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
-import { checkInput, checkKey } from "./check.ts";
+import { checkInput } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { idempotency } from "./idempotency.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
@@ -41,6 +41,6 @@ export async function forkSession(
       ...session,
       ...idempotency(idempotencyKey, () => ["fork", sessionId, through ?? null, rest]),
     },
-    ...(through === undefined ? {} : { through: checkKey(through, "through") }),
+    ...(through === undefined ? {} : { through }),
   });
 }

@@ -67,7 +67,6 @@ export async function listMemories(
   input: ListMemoriesInput,
 ): Promise<readonly Memory[]> {
   const { agent, after } = checkInput(input, "options", INPUTS.listMemories);
-  if (agent !== undefined) checkKey(agent, "agent");
   if (after !== undefined) {
     checkKey(checkObject(after, "after").agent, "after.agent");
     checkKey(after.name, "after.name");

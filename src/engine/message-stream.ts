@@ -8,8 +8,7 @@
 
 import { randomUUID } from "node:crypto";
 import type { BlockInput } from "../model/block.ts";
-import type { Entry, Role } from "../model/entry.ts";
-import { ROLES } from "../model/entry.ts";
+import { type Entry, ROLES, type Role } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";

@@ -66,7 +66,6 @@ export async function listMessages(
 ): Promise<MessagePage> {
   const { around, leaf } = checkInput(input, "options", INPUTS.listMessages);
   checkKey(sessionId, "sessionId");
-  if (leaf !== undefined) checkKey(leaf, "leaf");
   const limit = checkLimit(input.limit);
   const offset =
     around === undefined
@@ -98,7 +97,7 @@ export async function readHistory(
   const page = await engine.store.readEntries(engine.tenant, {
     select: "history",
     sessionId,
-    ...(input.before === undefined ? {} : { before: checkKey(input.before, "before") }),
+    ...(input.before === undefined ? {} : { before: input.before }),
     include: input.includeSummaries ? "summaries" : "messages",
     limit: checkLimit(input.limit),
     payloads: true,
@@ -125,15 +124,15 @@ export async function listEntries(
         sessionId,
         // Sequences count up by one from 1.
         afterSequence: offset,
-        ...(input.after === undefined ? {} : { after: checkKey(input.after, "after") }),
+        ...(input.after === undefined ? {} : { after: input.after }),
         limit,
         payloads,
       })
     : await store.readEntries(tenant, {
         select: "path",
         sessionId,
-        ...(input.leaf === undefined ? {} : { leaf: checkKey(input.leaf, "leaf") }),
-        ...(input.after === undefined ? {} : { after: checkKey(input.after, "after") }),
+        ...(input.leaf === undefined ? {} : { leaf: input.leaf }),
+        ...(input.after === undefined ? {} : { after: input.after }),
         limit,
         payloads,
       });
@@ -226,7 +225,7 @@ async function offsetAround(
   entryId: string,
   limit: number,
 ): Promise<number> {
-  const page = await engine.store.findEntries(engine.tenant, [checkKey(entryId, "around")], false);
+  const page = await engine.store.findEntries(engine.tenant, [entryId], false);
   const record = page.entries[0];
   if (record === undefined || record.sessionId !== sessionId)
     throw entryNotFound(entryId, sessionId);

@@ -155,7 +155,7 @@ export async function searchMemory(
   input: SearchMemoryInput,
 ): Promise<readonly Memory[]> {
   checkInput(input, "options", INPUTS.searchMemory);
-  const agent = input.agent === undefined ? undefined : checkKey(input.agent, "agent");
+  const { agent } = input;
   const prefix = agent === undefined ? "" : memoryKey(agent, "");
   const limit = checkHits(input.limit, "limit", DEFAULT_HITS);
   const keys = await findNotes(engine, "memory", query, limit, prefix, {}, RECORD_KEY_PREFIX);

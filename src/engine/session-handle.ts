@@ -35,7 +35,7 @@ import { type EngineContext, forReading } from "./engine-context.ts";
 import { extractFacts } from "./facts/extract-facts.ts";
 import type { ExtractFactsOptions } from "./facts/extract-facts-options.ts";
 import { addFacts, type FactInput, type ListFactsInput, listFacts } from "./facts/facts.ts";
-import { type DeleteOptions, deleteSession, type Tombstone } from "./forget.ts";
+import { type DeleteOptions, deleteSession, removeEntry, type Tombstone } from "./forget.ts";
 import { type ForkInput, forkSession } from "./fork.ts";
 import { claimLease } from "./leases/claim-lease.ts";
 import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
@@ -69,7 +69,6 @@ import {
   readLabels,
 } from "./read.ts";
 import { applyRetention } from "./retention/apply-retention.ts";
-import { removeEntry } from "./retention/remove-entry.ts";
 import {
   type SearchInput,
   type SearchNotesInput,
@@ -78,9 +77,14 @@ import {
   searchSessions,
 } from "./search.ts";
 import { toSessionPatch, type UpdateSessionInput } from "./session-input.ts";
-import type { BranchInput, CustomMessageInput, EditInput } from "./session-options.ts";
 import { type AppendEntriesOptions, appendEntries } from "./writing/append-entries.ts";
-import { draftEntries, type EntryInput } from "./writing/entry-input.ts";
+import {
+  type BranchInput,
+  type CustomMessageInput,
+  draftEntries,
+  type EditInput,
+  type EntryInput,
+} from "./writing/entry-input.ts";
 import { entryIds, getByExternalId } from "./writing/external-ids.ts";
 import { type ReplaceSuffixInput, replaceSuffix } from "./writing/replace-suffix.ts";
 import { branchSession, editMessage, replaceMessage } from "./writing/rewrite.ts";
@@ -139,6 +143,7 @@ export class SessionHandle {
     options: AppendEntriesOptions = {},
   ): Promise<Entry[]> {
     const drafts = draftEntries(entries, entryIds(this.#engine, this.id), this.#engine.now());
+    checkInput(options, "options", INPUTS["appendEntries.options"]);
     return appendEntries(this.#engine, this.id, drafts, options);
   }
 
@@ -220,6 +225,7 @@ export class SessionHandle {
     options: AppendOptions = {},
   ): Promise<Entry> {
     const old = await this.getEntry(entryId);
+    checkInput(options, "options", INPUTS["append.options"]);
     const [entry] = await replaceMessage(this.#engine, old, message, options);
     return entry as Entry;
   }

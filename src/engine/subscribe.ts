@@ -15,7 +15,7 @@ import { storedObject } from "../store/damage/stored-json.ts";
 import type { ChangePage, ChangeRecord, FeedHead } from "../store/records.ts";
 import type { Store } from "../store/store.ts";
 import { toHex, ZERO_HASH } from "../transcript/hash.ts";
-import { checkInput, checkKey, checkLimit } from "./check.ts";
+import { checkInput, checkLimit } from "./check.ts";
 import { checkFeedCursor, formatFeedCursor, parseFeedCursor } from "./cursor.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { isOutage } from "./leases/outage.ts";
@@ -62,7 +62,6 @@ export async function listChanges(
   const { store, tenant } = engine;
   checkInput(input, "options", INPUTS.listChanges);
   const limit = checkLimit(input.limit);
-  if (input.session !== undefined) checkKey(input.session, "session");
   const { head, position: after, hash } = await startOf(engine, input.after ?? START);
   const page = await store.listChanges(tenant, after, limit, input.session);
   if (input.session === undefined) checkPage(page, after, Math.min(limit, head.position - after));
@@ -149,7 +148,6 @@ async function* follow(
 ): AsyncGenerator<Change, void> {
   const { store, tenant } = engine;
   const { session, signal } = input;
-  if (session !== undefined) checkKey(session, "session");
   const wake = new WakeUp();
   // Listen before the first read, so that no change is missed in between.
   const stop = store.onChange(() => {

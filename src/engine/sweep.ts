@@ -1,7 +1,7 @@
 /** Sweeps in short pieces, so that the lock is never held for long. */
 
 import { pause } from "../async/pause.ts";
-import type { SweepResult } from "../store/sweep/sweep-records.ts";
+import type { SweepResult } from "../store/requests.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { applyAllRetention } from "./retention/apply-retention.ts";
 

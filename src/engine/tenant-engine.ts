@@ -6,13 +6,14 @@
  */
 
 import type { ImportedSession } from "../ingest/source.ts";
-import type { AccessToken } from "../model/access-token.ts";
+import type { AccessToken } from "../model/access.ts";
 import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
+import { INPUTS } from "../model/inputs/index.ts";
+import type { TextModel } from "../model/models.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
-import type { TextModel } from "../model/text-model.ts";
 import type { TextRun } from "../search/text/text-run.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
@@ -26,7 +27,7 @@ import {
   listTokens,
   revokeToken,
 } from "./access/tokens.ts";
-import { checkKey } from "./check.ts";
+import { checkInput, checkKey } from "./check.ts";
 import { type CompactionResult, compactSession } from "./compaction/compact.ts";
 import { type CompactInput, findModel } from "./compaction/compact-options.ts";
 import { type EngineContext, forReading } from "./engine-context.ts";
@@ -51,11 +52,10 @@ import {
   type MemoryInput,
   putMemory,
 } from "./memories.ts";
-import { Owned } from "./owned/owned.ts";
-import { setQuota } from "./quota.ts";
+import { Owned } from "./owned/forget-owner.ts";
 import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from "./read.ts";
 import { Records } from "./records/records.ts";
-import { sessionSizes } from "./retention/session-sizes.ts";
+import { sessionSizes } from "./retention/coverage.ts";
 import { Routes } from "./routes/routes.ts";
 import {
   type SearchFactsInput,
@@ -68,15 +68,17 @@ import {
 } from "./search.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
-import { type EnsureSessionInput, ensureSession } from "./sessions/ensure-session.ts";
 import { countFacets, type Facets, type FacetsInput } from "./sessions/facets.ts";
-import { findSessionsWithText, type TextScope } from "./sessions/find-with-text.ts";
 import {
+  findSessionsWithText,
   type ListSessionsInput,
   listSessions,
   type SessionListPage,
+  type TextScope,
 } from "./sessions/list-sessions.ts";
 import {
+  type EnsureSessionInput,
+  ensureSession,
   resolveField,
   resolveIfMissing,
   resolveSearch,
@@ -384,8 +386,12 @@ export class TenantEngine {
   }
 
   /** Limits of this tenant; null lifts one. Over a limit, writes fail with `quota_exceeded`. */
-  setQuota(quota: Partial<Quota>): Promise<void> {
-    return setQuota(this.engine, quota);
+  async setQuota(quota: Partial<Quota>): Promise<void> {
+    checkInput(quota, "quota", INPUTS.setQuota);
+    const { maxSessions = null, maxEntries = null, maxContentBytes = null } = quota;
+    const { store, tenant, by } = this.engine;
+    const limits = { maxSessions, maxEntries, maxContentBytes };
+    await store.setQuota(tenant, limits, this.engine.now(), by);
   }
 
   /** Adds an audit row for an act without another row, such as a copy of the store. */

@@ -7,7 +7,6 @@
 
 import type { Entry } from "../model/entry.ts";
 import type { Session } from "../model/session.ts";
-import type { LossLog } from "./losses.ts";
 
 export interface ExportFormat {
   readonly name: string;
@@ -31,4 +30,37 @@ export interface ExportInput {
   readonly branchesLeftOut: number;
   /** All messages of the path, including covered ones. */
   readonly full: boolean;
+}
+
+export interface Loss {
+  /** A plural, such as `branches` or `images`. */
+  readonly what: string;
+  readonly count: number;
+}
+
+export class LossLog {
+  readonly #counts = new Map<string, number>();
+
+  add(what: string, count = 1): void {
+    if (count > 0) this.#counts.set(what, (this.#counts.get(what) ?? 0) + count);
+  }
+
+  get all(): readonly Loss[] {
+    return [...this.#counts].map(([what, count]) => ({ what, count }));
+  }
+}
+
+/** Names of entry kinds without a counterpart. */
+const KINDS: Readonly<Record<string, string>> = {
+  branch_summary: "branch summaries",
+  summary: "summaries",
+  custom: "custom entries",
+  label: "labels",
+  model_change: "model changes",
+  thinking_level_change: "changes of the thinking level",
+  session_info: "session names",
+};
+
+export function countKind({ kind }: Pick<Entry, "kind">, losses: LossLog): void {
+  losses.add(KINDS[kind] ?? `${kind} entries`);
 }

@@ -1,14 +1,12 @@
 /** The export formats, and the export call. */
 
 import { BackscrollError } from "../model/errors.ts";
-import { ATIF } from "./atif/atif.ts";
-import { CLAW_JSON } from "./claw/claw-json.ts";
-import { CLAW_JSONL } from "./claw/claw-jsonl.ts";
+import { ATIF } from "./atif.ts";
+import { CLAW_JSON, CLAW_JSONL } from "./claw.ts";
 import type { ExportFormat, ExportInput } from "./format.ts";
-import { type Loss, LossLog } from "./losses.ts";
-import { HTML } from "./page/html.ts";
-import { MARKDOWN } from "./page/markdown.ts";
-import { PI_JSONL } from "./pi/pi-jsonl.ts";
+import { type Loss, LossLog } from "./format.ts";
+import { HTML, MARKDOWN } from "./page.ts";
+import { PI_JSONL } from "./pi-jsonl.ts";
 
 export const FORMATS: readonly ExportFormat[] = [
   CLAW_JSON,

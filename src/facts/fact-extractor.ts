@@ -1,6 +1,7 @@
 /** The port of fact extractors. A host may plug in its own. */
 
 import type { Entry } from "../model/entry.ts";
+import { MAX_FACT_BYTES } from "../model/limits.ts";
 import type { Fact } from "../model/note.ts";
 
 /** A proposed statement, to be redacted and reconciled before it is stored. */
@@ -39,3 +40,13 @@ export interface FactExtractor {
   readonly maxInputTokens?: number;
   extract(request: FactRequest): Promise<FactAnswer>;
 }
+
+/** Undefined if `value` is not text or is too long for a statement. */
+export function cleanStatement(value: unknown): string | undefined {
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (typeof value !== "string" || value.length > MAX_FACT_BYTES) return undefined;
+  const text = value.toWellFormed().replace(CONTROL_OR_SPACE, " ").trim();
+  return text === "" || Buffer.byteLength(text) > MAX_FACT_BYTES ? undefined : text;
+}
+
+const CONTROL_OR_SPACE = /[\s\p{Cc}]+/gu;

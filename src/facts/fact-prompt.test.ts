@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { call, entry, result } from "../compaction/digest/digest.cases.ts";
-import { factPrompt } from "./fact-prompt.ts";
-import { withoutInjectedText } from "./told-entry.ts";
+import { factPrompt, withoutInjectedText } from "./fact-prompt.ts";
 
 const ENTRIES = [
   entry("01A", "user", "I moved to Lisbon."),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { cpuMs } from "../../test/support/cpu-time.ts";
-import { parseFacts, saysNothing } from "./parse-answer.ts";
+import { parseFacts, saysNothing } from "./model-extractor.ts";
 
 const LINE = '{"subject": "Ana", "predicate": "lives in", "object": "Lisbon", "entry": 3}';
 const ANA = "Ana|lives in|Lisbon";

@@ -1,8 +1,7 @@
 /** Turns proposals into storable facts: checks, redacts and cites them, in transcript order. */
 
 import type { Entry } from "../model/entry.ts";
-import { cleanStatement } from "./clean-statement.ts";
-import type { ProposedFact } from "./fact-extractor.ts";
+import { cleanStatement, type ProposedFact } from "./fact-extractor.ts";
 import { type FactRedaction, redactFact } from "./redact-fact.ts";
 
 export interface PreparedFact {

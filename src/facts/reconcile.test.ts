@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PreparedFact } from "./prepare-facts.ts";
-import { type HeldFact, keyOf, normalize, reconcileFacts } from "./reconcile.ts";
-import { settleFacts } from "./settle.ts";
+import { type HeldFact, keyOf, normalize, reconcileFacts, settleFacts } from "./reconcile.ts";
 
 /** `subject predicate object`, with `+` for many and `?` without a citation. */
 function proposal(text: string): PreparedFact {

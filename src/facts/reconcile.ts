@@ -9,13 +9,13 @@ import type { PreparedFact } from "./prepare-facts.ts";
 /** A current fact, with the compared fields. */
 export type HeldFact = Pick<Fact, "id" | "subject" | "predicate" | "object">;
 
-export interface AddedFact extends Omit<PreparedFact, "many"> {
+interface AddedFact extends Omit<PreparedFact, "many"> {
   readonly id: string;
   /** Superseded facts, including added ones. */
   readonly supersedes: readonly string[];
 }
 
-export interface Reconciliation {
+interface Reconciliation {
   /** In order: a later one may supersede an earlier one. */
   readonly added: readonly AddedFact[];
   readonly duplicates: number;
@@ -97,4 +97,44 @@ function manyKeys(
   const said = proposed.filter(({ many }) => many).map(keyOf);
   const there = [...values].filter(([, objects]) => objects.size > 1).map(([key]) => key);
   return new Set([...said, ...there]);
+}
+
+/**
+ * Conflict resolution, last writer wins by id: two processes that extract facts concurrently may
+ * both add the same fact, or two that contradict each other. The process that reads last sees both
+ * and supersedes one.
+ *
+ * The greater id always wins, so any number of processes agree, and no two facts supersede each
+ * other.
+ */
+
+export interface Retirement {
+  readonly id: string;
+  readonly by: string;
+}
+
+/**
+ * `added` are ours; `held` are the current facts, ours and others'; `seen` are those that ours were
+ * reconciled with, and `isMany` tells whether several objects may hold.
+ */
+export function settleFacts(
+  added: readonly HeldFact[],
+  held: readonly HeldFact[],
+  seen: ReadonlySet<string>,
+  isMany: (key: string) => boolean,
+): readonly Retirement[] {
+  const ours = new Set(added.map(({ id }) => id));
+  const still = held.filter(({ id }) => ours.has(id));
+  const others = held.filter(({ id }) => !ours.has(id) && !seen.has(id));
+  const retired = new Map<string, string>();
+  for (const own of still) {
+    for (const other of others) {
+      const key = keyOf(own);
+      if (key !== keyOf(other)) continue;
+      if (isMany(key) && normalize(own.object) !== normalize(other.object)) continue;
+      const [lesser, greater] = own.id < other.id ? [own.id, other.id] : [other.id, own.id];
+      retired.set(lesser, greater);
+    }
+  }
+  return [...retired].map(([id, by]) => ({ id, by }));
 }

@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { REDACTED } from "../secrets/redact.ts";
-import { redactPersonal } from "./personal-data.ts";
-import { factRedactionOf, redactFact } from "./redact-fact.ts";
+import { factRedactionOf, redactFact, redactPersonal } from "./redact-fact.ts";
 
 /** `subject | predicate | object` in, the same out, or null. */
 function check(fact: string, expected: string | null, redaction?: "personal"): void {

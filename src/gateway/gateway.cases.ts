@@ -3,7 +3,7 @@
 import { onTestFinished } from "vitest";
 import { createDatabase } from "../../test/support/postgres.ts";
 import { Engine, type EngineOptions } from "../engine/engine.ts";
-import type { TextModel } from "../model/text-model.ts";
+import type { TextModel } from "../model/models.ts";
 import { open, openStore } from "../open.ts";
 import type { Store } from "../store/store.ts";
 import type { GatewayConfigInput } from "./config/gateway-config.ts";

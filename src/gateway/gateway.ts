@@ -5,54 +5,55 @@
  * so many gateways may share one store.
  */
 
+import { createHash } from "node:crypto";
 import type { SessionHandle } from "../engine/session-handle.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
+import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields, checkMethods, checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { SessionRoute } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
-import { carryOver } from "../routing/resets/carry-over.ts";
-import { readSessionKey } from "../routing/resets/reset-type.ts";
+import { carryOver, matchTrigger, readSessionKey } from "../routing/resets.ts";
 import { resolveSessionKey } from "../routing/resolve-key.ts";
 import { formatSessionKey, normalizeAgentId, parseSessionKey } from "../routing/session-key.ts";
-import { matchTrigger } from "../routing/triggers.ts";
 import type { AutoCompactionOptions } from "./after-turn/auto-compaction.ts";
-import type { EventListener } from "./compaction/events.ts";
-import type { TurnUsage } from "./compaction/read-figures.ts";
+import type { EventListener } from "./compaction/decide.ts";
+import type { TurnUsage } from "./compaction/session-state.ts";
 import type { GatewayConfig, GatewayConfigInput } from "./config/gateway-config.ts";
 import { readConfig } from "./config/read-config.ts";
 import { type GenerateStream, streamOf } from "./generate/generate.ts";
 import {
   type CheckedInbound,
   checkInbound,
+  type InboundAction,
   type InboundMessage,
+  type InboundReason,
+  type InboundResult,
+  type InboundTurn,
   labelsOf,
   placeOf,
 } from "./inbound-message.ts";
-import type { InboundAction, InboundReason, InboundResult, InboundTurn } from "./inbound-result.ts";
-import { explainPolicy, resetDue } from "./resets/route-reset.ts";
 import {
   answerCommand,
   type CompactCommand,
   type CompactOnRequest,
   matchCommand,
-} from "./routes/commands.ts";
-import { deliveryOf, findRepeated, inboundMark } from "./routes/find-repeated.ts";
-import { findSession, forkParent, startSession } from "./routes/start-session.ts";
+} from "./session-status.ts";
+import { explainPolicy, findSession, forkParent, resetDue, startSession } from "./start-session.ts";
 import {
   answerTurn,
+  type CompactionSetup,
   endTurn,
   type GatewayAfterTurn,
   type GatewayAnswer,
   type GatewayGenerateInput,
   type GatewayTurnContext,
+  summariesOf,
   type TurnParts,
 } from "./turns/answer-turn.ts";
-import type { GatewayModel } from "./turns/choose-model.ts";
-import { type CompactionSetup, summariesOf } from "./turns/compaction-of.ts";
+import { type GatewayModel, storeModels } from "./turns/choose-model.ts";
 import { type GatewayReply, type ReplyOptions, replyTo } from "./turns/reply.ts";
-import { storeModels } from "./turns/store-models.ts";
 
 export interface GatewayOptions {
   /** The clock, in epoch milliseconds. Default: the machine's. */
@@ -363,4 +364,59 @@ async function store(session: SessionHandle, message: CheckedInbound, actor: str
     { ...said, metadata: inboundMark(delivery, id) },
     { idempotencyKey: `inbound:${delivery}` },
   );
+}
+
+// Idempotency across resets: finds a redelivered message that was stored before a reset.
+//
+// Idempotency keys hold within one session. A reset starts another session, so the previous session
+// must be searched as well.
+
+/** Channels redeliver soon, so the newest entries suffice. */
+const NEWEST = 50;
+
+/**
+ * The idempotency key of a delivery. The channel's message id alone is not unique: two accounts or
+ * chats that share a session may both have a message 17.
+ */
+function deliveryOf(message: CheckedInbound): string | undefined {
+  const { channel = null, account = null, peer = null, key = null, id } = message;
+  if (id === undefined) return undefined;
+  const place = JSON.stringify([channel, account, peer, key, id]);
+  return createHash("sha256").update(place).digest("base64url");
+}
+
+/** The metadata of an entry: its delivery and the channel's message id. */
+function inboundMark(
+  delivery: string,
+  id: string,
+): { readonly inboundId: string; readonly delivery: string } {
+  return { inboundId: id, delivery };
+}
+
+/** Searches the previous session, and the current one only if it is about to end. */
+async function findRepeated(
+  tenant: TenantEngine,
+  session: Session,
+  delivery: string,
+  isEnding: boolean,
+): Promise<Entry | undefined> {
+  const { previousSessionId } = session.metadata;
+  const found = isEnding ? await findIn(tenant, session.id, delivery) : undefined;
+  if (found !== undefined || typeof previousSessionId !== "string") return found;
+  return findIn(tenant, previousSessionId, delivery);
+}
+
+async function findIn(
+  tenant: TenantEngine,
+  sessionId: string,
+  delivery: string,
+): Promise<Entry | undefined> {
+  try {
+    const handle = await tenant.getSession(sessionId);
+    const newest = await handle.history({ limit: NEWEST });
+    return newest.findLast(({ metadata }) => metadata["delivery"] === delivery);
+  } catch (error) {
+    if (BackscrollError.is(error, "session_not_found")) return undefined;
+    throw error;
+  }
 }

@@ -10,8 +10,13 @@ export type {
   ToolCallPart,
 } from "../context/chat-model.ts";
 export type { FailureKind } from "../providers/model-failure.ts";
-export type { DueReset, StaleReason } from "../routing/resets/reset-decision.ts";
-export type { ResetMode, ResetPolicy, ResetSettings } from "../routing/resets/reset-policy.ts";
+export type {
+  DueReset,
+  ResetMode,
+  ResetPolicy,
+  ResetSettings,
+  StaleReason,
+} from "../routing/resets.ts";
 export {
   type ChatType,
   DEFAULT_DM_SCOPE,
@@ -38,74 +43,79 @@ export {
   autoCompaction,
   type TurnContext,
 } from "./after-turn/auto-compaction.ts";
-export {
-  type AutoPolicy,
-  type AutoPolicyName,
-  type ClawPolicy,
-  clawPolicy,
-  type NonePolicy,
-  nonePolicy,
-  type PiPolicy,
-  type PolicyGuards,
-  piPolicy,
-  type TurnsPolicy,
-  turnsPolicy,
-} from "./compaction/auto-policy.ts";
-export {
-  type CompactionDecision,
-  type CompactionFigures,
-  type DecisionReason,
-  decide,
-} from "./compaction/decide.ts";
-export type { EventListener, FlushReason, GatewayEvent } from "./compaction/events.ts";
-export type { TurnUsage } from "./compaction/read-figures.ts";
-export { effectiveReserve, type ReserveSettings } from "./compaction/reserve.ts";
-export { type AutoState, readAutoState } from "./compaction/session-state.ts";
-export type { GatewayConfig, GatewayConfigInput } from "./config/gateway-config.ts";
-export { type LoadedConfig, loadConfig } from "./config/load-config.ts";
-export { type ReadConfig, type ReadSetting, readConfig } from "./config/read-config.ts";
+export type { FlushResult, MemoryFlushOptions } from "./after-turn/run-flush.ts";
 export {
   decideFlush,
   type FlushDecision,
   type FlushFigures,
   type FlushSettings,
   softThreshold,
-} from "./flush/decide-flush.ts";
-export type { MemoryFlushOptions } from "./flush/flush-options.ts";
-export type { FlushResult } from "./flush/run-flush.ts";
+} from "./after-turn/run-flush.ts";
+export {
+  type AutoPolicy,
+  type AutoPolicyName,
+  type ClawPolicy,
+  clawPolicy,
+  effectiveReserve,
+  type NonePolicy,
+  nonePolicy,
+  type PiPolicy,
+  type PolicyGuards,
+  piPolicy,
+  type ReserveSettings,
+  type TurnsPolicy,
+  turnsPolicy,
+} from "./compaction/auto-policy.ts";
+export type { EventListener, FlushReason, GatewayEvent } from "./compaction/decide.ts";
+export {
+  type CompactionDecision,
+  type CompactionFigures,
+  type DecisionReason,
+  decide,
+} from "./compaction/decide.ts";
+export type { TurnUsage } from "./compaction/session-state.ts";
+export { type AutoState, readAutoState } from "./compaction/session-state.ts";
+export type { GatewayConfig, GatewayConfigInput } from "./config/gateway-config.ts";
+export {
+  type LoadedConfig,
+  loadConfig,
+  type ReadConfig,
+  type ReadSetting,
+  readConfig,
+} from "./config/read-config.ts";
 export { Gateway, type GatewayOptions, openGateway } from "./gateway.ts";
-export { type GenerateStream, generate, generateStream } from "./generate/generate.ts";
+export { type GenerateStream, generate, generateStream, isOverflow } from "./generate/generate.ts";
 export type {
   GenerateInput,
   GeneratePart,
   GenerateResult,
   GenerateTool,
   ToolExecution,
-} from "./generate/generate-input.ts";
+} from "./generate/generate-options.ts";
 export { type GenerateTitleOptions, generateTitle } from "./generate/generate-title.ts";
-export { isOverflow } from "./generate/is-overflow.ts";
-export type { InboundKind, InboundMessage } from "./inbound-message.ts";
 export type {
   InboundAction,
   InboundAnswer,
+  InboundKind,
+  InboundMessage,
   InboundReason,
   InboundResult,
   InboundTurn,
-} from "./inbound-result.ts";
+} from "./inbound-message.ts";
+export type { MaintenancePlan, PlannedDeletion } from "./maintain.ts";
 export {
   type MaintainOptions,
   type MaintenanceReport,
   maintainSessions,
-} from "./maintenance/maintain.ts";
-export type { MaintenancePlan, PlannedDeletion } from "./maintenance/plan-maintenance.ts";
+} from "./maintain.ts";
+export { type SessionStatus, sessionStatus } from "./session-status.ts";
 export {
   isSilent,
   SILENT_TOKEN,
   type SilenceFilter,
   type SilenceMode,
   silenceFilter,
-} from "./silence/silence.ts";
-export { type SessionStatus, sessionStatus } from "./status/session-status.ts";
+} from "./silence.ts";
 export type {
   GatewayAfterTurn,
   GatewayAnswer,
@@ -113,12 +123,12 @@ export type {
   GatewayTools,
   GatewayTurnContext,
 } from "./turns/answer-turn.ts";
-export type { AnyModel, GatewayModel, ModelChoice } from "./turns/choose-model.ts";
 export {
   type CompactionSetup,
   type ConfiguredCompaction,
   compactionOf,
-} from "./turns/compaction-of.ts";
+} from "./turns/answer-turn.ts";
+export type { AnyModel, GatewayModel, ModelChoice } from "./turns/choose-model.ts";
 export type { GatewayReply, ReplyOptions, ReplyReason } from "./turns/reply.ts";
 export type { WithMemoryOptions } from "./with-memory/memory-turn.ts";
 export { withMemory } from "./with-memory/with-memory.ts";

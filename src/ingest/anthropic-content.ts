@@ -6,9 +6,8 @@
 import type { Block } from "../model/block.ts";
 import { isPlainObject } from "../model/json.ts";
 import type { RecentMap } from "../model/recent-map.ts";
-import { toTextBlock } from "./block-fields.ts";
 import type { EntryDraft } from "./drafts.ts";
-import { type Fields, otherFields, textField } from "./fields.ts";
+import { type Fields, otherFields, textField, toTextBlock } from "./fields.ts";
 
 /** Undefined if it is not content. `format` names the agent in opaque blocks. */
 export function toContentBlocks(content: unknown, format: string): Block[] | undefined {

@@ -42,7 +42,7 @@ export function mapBatches<Item, Result>(
   return batched(changed());
 }
 
-export interface Split<Item> {
+interface Split<Item> {
   /** The items read so far. */
   readonly ahead: readonly Item[];
   readonly rest: AsyncIterable<Iterable<Item>>;
@@ -79,4 +79,46 @@ function* remaining<Item>(iterator: Iterator<Item>): Generator<Item> {
 
 async function* singly<Item>(items: AsyncIterable<Item>): AsyncGenerator<Iterable<Item>> {
   for await (const item of items) yield [item];
+}
+
+/**
+ * Ids of one session known at a time. The largest file seen, of 300 MB, has 150,000 lines. A
+ * reference to an older id is a dangling one.
+ */
+export const KEPT_IDS = 200_000;
+
+/** The limit of open calls: agents make a few at a time, and some never get a result. */
+export const KEPT_CALLS = 10_000;
+
+/** A counting semaphore, FIFO: bounds the number of concurrent memory-hungry readers. */
+export class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(count: number) {
+    this.#free = count;
+  }
+
+  /** Resolves with a slot's release function, to be called once. */
+  async enter(): Promise<() => void> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    return () => this.#leave();
+  }
+
+  async take<Result>(work: () => Promise<Result>): Promise<Result> {
+    const leave = await this.enter();
+    try {
+      return await work();
+    } finally {
+      leave();
+    }
+  }
+
+  /** FIFO: the slot passes directly to the longest waiter. */
+  #leave(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free++;
+    else next();
+  }
 }

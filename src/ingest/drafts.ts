@@ -3,10 +3,11 @@
 import type { Block } from "../model/block.ts";
 import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { RecentMap } from "../model/recent-map.ts";
+import { sha256, toHex } from "../transcript/hash.ts";
 import { toSourceMetadata } from "../transcript/source-fields.ts";
+import { KEPT_IDS } from "./batches.ts";
 import { type Fields, presentFields, textField } from "./fields.ts";
 import { fingerprint } from "./fingerprint.ts";
-import { KEPT_IDS } from "./kept-counts.ts";
 import { ProblemLog } from "./problems.ts";
 import type { ImportedEntry, ImportedSession, ImportedTranscript } from "./source.ts";
 
@@ -97,6 +98,18 @@ export function toTranscript(
 ): ImportedTranscript {
   const problems = new ProblemLog();
   return { sessions: read(problems), problems };
+}
+
+/** Ids of records that have none: by content and, among the recent ones, the number of its occurrences. */
+export class ContentIds {
+  readonly #seen = new RecentMap<string, number>(KEPT_IDS);
+
+  next(content: string): string {
+    const id = toHex(sha256(Buffer.from(content))).slice(0, 16);
+    const count = (this.#seen.get(id) ?? 0) + 1;
+    this.#seen.set(id, count);
+    return count === 1 ? id : `${id}-${count}`;
+  }
 }
 
 /**

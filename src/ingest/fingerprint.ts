@@ -54,3 +54,11 @@ function addText(state: State, text: string): void {
 function addRange(state: State, text: string, from: number, to: number): void {
   for (let i = from; i < to; i++) mix(state, text.charCodeAt(i));
 }
+
+/**
+ * Whether an id was masked, as `[REDACTED]` or `ses_***`: then it identifies nothing. Agents use none
+ * of these characters in ids.
+ */
+export function isMasked(id: string): boolean {
+  return /[[\]<>*]/.test(id);
+}

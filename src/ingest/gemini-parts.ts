@@ -3,8 +3,16 @@
 import type { Block } from "../model/block.ts";
 import type { Usage } from "../model/entry.ts";
 import { isPlainObject } from "../model/json.ts";
-import { toPromptUsage } from "./block-fields.ts";
-import { countField, type Fields, otherFields, textField } from "./fields.ts";
+import {
+  countField,
+  type Fields,
+  otherFields,
+  resultBlock,
+  textField,
+  thinkingBlock,
+  toImageBlock,
+  toPromptUsage,
+} from "./fields.ts";
 
 /** Undefined if it is not content. `format` names the agent in opaque blocks. */
 export function toPartBlocks(content: unknown, format: string): Block[] | undefined {
@@ -22,7 +30,7 @@ function toPartBlock(part: unknown, format: string): Block {
   const signature = textField(fields, "thoughtSignature");
   if (text !== undefined && fields["thought"] === true) {
     const rest = otherFields(fields, ["text", "thought", "thoughtSignature"]);
-    return { ...rest, type: "thinking", text, ...(signature === undefined ? {} : { signature }) };
+    return thinkingBlock(text, signature, rest);
   }
   if (text !== undefined) return { ...otherFields(fields, ["text"]), type: "text", text };
   const { functionCall, functionResponse, inlineData } = fields;
@@ -39,12 +47,8 @@ function toPartBlock(part: unknown, format: string): Block {
     };
   }
   if (isPlainObject(functionResponse)) return toResultBlock(functionResponse);
-  if (isPlainObject(inlineData)) {
-    const data = textField(inlineData, "data");
-    const mediaType = textField(inlineData, "mimeType");
-    if (data !== undefined && mediaType !== undefined) return { type: "image", mediaType, data };
-  }
-  return { type: "opaque", provider: format, json: JSON.stringify(part) };
+  const image = isPlainObject(inlineData) ? toImageBlock(inlineData) : undefined;
+  return image ?? { type: "opaque", provider: format, json: JSON.stringify(part) };
 }
 
 /** A function's response: its text, if it has one. */
@@ -52,8 +56,7 @@ export function toResultBlock(response: Fields, callId?: string): Block {
   const name = textField(response, "name");
   const toolUseId = callId ?? textField(response, "id") ?? name ?? "";
   const { output, isError } = toOutput(response["response"]);
-  const toolName = name === undefined ? {} : { toolName: name };
-  return { type: "tool_result", toolUseId, ...toolName, output, isError };
+  return resultBlock(toolUseId, name, output, isError);
 }
 
 function toOutput(response: unknown): { readonly output: string; readonly isError: boolean } {

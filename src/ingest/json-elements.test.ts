@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { readElements, splitElements } from "./json-elements.ts";
+import { readElements, splitElements } from "./document/list-scanner.ts";
 import type { Line } from "./lines.ts";
 import { ProblemLog } from "./problems.ts";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { LineCounter } from "./line-counter.ts";
-import { splitLines } from "./lines.ts";
+import { LineCounter, splitLines } from "./lines.ts";
 
 interface Taking {
   readonly state?: ReturnType<LineCounter["state"]>;

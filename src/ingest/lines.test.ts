@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Slots } from "./batches.ts";
 import { type Line, splitLines } from "./lines.ts";
-import { Slots } from "./slots.ts";
 
 async function lines(chunks: readonly (string | Uint8Array)[], maxBytes = 100): Promise<Line[]> {
   const bytes = chunks.map((chunk) => (typeof chunk === "string" ? Buffer.from(chunk) : chunk));

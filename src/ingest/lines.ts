@@ -1,9 +1,10 @@
 /** Splits the bytes of a file into lines, one in memory at a time. */
 
 import { isAscii } from "node:buffer";
+import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
 import { asBuffer } from "../transcript/hash.ts";
-import { type Batched, batched } from "./batches.ts";
-import type { Slots } from "./slots.ts";
+import { type Batched, batched, type Slots } from "./batches.ts";
+import { countField } from "./fields.ts";
 
 export interface Line {
   /** Counted from 1. */
@@ -201,4 +202,33 @@ export function decodeUtf8(bytes: Uint8Array): Pick<Line, "text" | "damage"> {
 function trim(text: string, number: number): string {
   const begun = number === 1 && text.startsWith("\uFEFF") ? text.slice(1) : text;
   return begun.endsWith("\r") ? begun.slice(0, -1) : begun;
+}
+
+/**
+ * Tracks which lines of a file were taken, across readings.
+ *
+ * A last line without a line break may be complete. It is taken at once, and when a resumed reading
+ * begins with it again, it has the same number and is skipped. The numbers are the file's, whatever
+ * was skipped: they identify records without ids.
+ */
+export class LineCounter {
+  /** The last line that was taken, in this reading or an earlier one. */
+  #taken: number;
+
+  constructor(state?: JsonValue) {
+    const fields = isPlainObject(state) ? state : {};
+    this.#taken = countField(fields, "taken") ?? 0;
+  }
+
+  /** Valid after the last line. */
+  state(): JsonObject {
+    return { taken: this.#taken };
+  }
+
+  /** Whether the line is new; marks it as taken. */
+  take(line: number): boolean {
+    if (line <= this.#taken) return false;
+    this.#taken = line;
+    return true;
+  }
 }

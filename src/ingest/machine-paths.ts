@@ -1,4 +1,4 @@
-/** Folders of programs on the three platforms. Paths have `/`, which all of them accept. */
+/** Paths, repositories and commands of the machine that wrote a transcript. Paths have `/`, which all platforms accept. */
 
 import type { Environment } from "./source.ts";
 
@@ -37,4 +37,22 @@ export function folderName(path: string, levels = 1): string {
 
 function expandHome(path: string, home: string): string {
   return path === "~" || path.startsWith("~/") ? joinPath(home, path.slice(2)) : path;
+}
+
+/** `git@host:a/b.git`, `https://user:token@host/a/b` and `ssh://host/a/b` are one repository. */
+export function normalizeRemote(url: string): string {
+  const [, host, path] =
+    /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:]+)(?::\d+)?\/(.*)$/i.exec(url) ??
+    /^(?:[^@/\s]+@)?([^/:\s]+):(?!\/\/)(.+)$/.exec(url) ??
+    [];
+  const plain = host === undefined ? url : `${host.toLowerCase()}/${path?.replace(/^\/+/, "")}`;
+  return plain.replace(/(?<!\/)\/+$/, "").replace(/\.git$/, "");
+}
+
+/**
+ * `command` followed by the id. Null for an id with shell metacharacters: ids come from foreign
+ * files, and users paste the command.
+ */
+export function commandFor(command: string, id: string): string | null {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(id) ? `${command}${id}` : null;
 }

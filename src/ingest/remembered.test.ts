@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ClaudeTree, MAIN } from "./claude-code/claude-tree.ts";
 import { KnownIds } from "./drafts.ts";
-import { PiTree } from "./pi-format/pi-tree.ts";
+import { PiTree } from "./pi-format/pi-file.ts";
 import { ProblemLog } from "./problems.ts";
 
 const LINES = 50_000;

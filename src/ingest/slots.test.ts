@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Slots } from "./slots.ts";
+import { Slots } from "./batches.ts";
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createFolder } from "../../test/support/folder.ts";
 import { readWith } from "../../test/support/reading.ts";
 import { CURSOR_EDITOR } from "./cursor/cursor.ts";
-import { cutLine, cutRecord } from "./long/cut-values.ts";
+import { cutLine, cutRecord } from "./long/long-line.ts";
 import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
 import { OPENCODE } from "./opencode/opencode.ts";
 import { ProblemLog } from "./problems.ts";

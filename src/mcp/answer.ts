@@ -9,7 +9,7 @@
 
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { MAX_MCP_ANSWER_BYTES } from "../model/limits.ts";
-import { cutQuoted, cutToBytes } from "./cut-text.ts";
+import { cutQuoted, cutToBytes } from "./fit-listing.ts";
 
 /**
  * Truncates data to a number of bytes as JSON: the last resort of a data answer. Small fields stay

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { open } from "../index.ts";
 import { READ_ACCESS } from "./access.cases.ts";
-import { recall } from "./tools/recall.ts";
-import { related } from "./tools/related.ts";
+import { recall } from "./tools/memory.ts";
 import { searchSessions } from "./tools/search-sessions.ts";
 import { trace } from "./tools/trace.ts";
+import { related } from "./tools/work.ts";
 
 /** Deletes the session `id` when its fields are read. */
 function deletingLate(tenant: TenantApi, id: string): TenantApi {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { fitListing } from "./fit-listing.ts";
+import { quoteConversation } from "../context/quote.ts";
+import { cutQuoted, fitListing } from "./fit-listing.ts";
 
 const listing = (items: readonly string[], focus?: number) => ({
   items,
@@ -39,4 +40,14 @@ test("no text exceeds its limit, and the focus is always shown", () => {
       expect(text).toContain(`<${focus}`);
     }),
   );
+});
+
+test("a cut element is closed, within the limit", () => {
+  const text = `${quoteConversation("About.", "word ".repeat(100))}\nRead on.`;
+  for (let limit = 60; limit < text.length; limit++) {
+    const cut = cutQuoted(text, limit);
+    expect(Buffer.byteLength(cut)).toBeLessThanOrEqual(limit);
+    expect(cut.match(/<\/recalled-context>/g)).toHaveLength(1);
+  }
+  expect(cutQuoted(text, text.length)).toBe(text);
 });

@@ -1,7 +1,7 @@
 /** The host's settings of an MCP server: tenant, access and caller. Requests cannot change them. */
 
 import type { WireSessionStatus } from "../api/gateway.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { Access } from "../model/access.ts";
 
 /** Transcripts on this machine that are not stored yet. */

@@ -1,8 +1,29 @@
 import { expect, test } from "vitest";
-import { projectId } from "../ingest/identity/session-key.ts";
+import { RECORDED_CLIENTS } from "../../test/fixtures/mcp-clients.ts";
+import { projectId } from "../ingest/identity/identity.ts";
 import { open } from "../open.ts";
 import type { McpHost } from "./host.ts";
-import { findNewestSession, findOwnSessions } from "./own-session.ts";
+import { conversationIds, findNewestSession, findOwnSessions } from "./own-session.ts";
+
+test.each(RECORDED_CLIENTS)("$client names its conversation as recorded", (recorded) => {
+  const { clientInfo, variables, meta, conversation } = recorded;
+  expect(conversationIds({ client: clientInfo.name, variables, meta })).toEqual(conversation);
+  // An unknown client's name is accepted too.
+  expect(conversationIds({ variables, meta })).toEqual(conversation);
+});
+
+test("an agent started by another agent does not claim its parent's conversation", () => {
+  const variables = { CLAUDE_CODE_SESSION_ID: "outer" };
+  expect(conversationIds({ client: "opencode", variables })).toEqual([]);
+  expect(
+    conversationIds({ client: "codex-mcp-client", variables, meta: { threadId: "t" } }),
+  ).toEqual(["t"]);
+});
+
+test("a value that is not an id is skipped", () => {
+  const meta = { threadId: 7, sessionId: "", "vscode.conversationId": "x".repeat(200) };
+  expect(conversationIds({ meta })).toEqual([]);
+});
 
 const CWD = "/home/ana/project";
 

@@ -1,21 +1,88 @@
 /**
- * Identifies the caller's own session, whose hits would only displace others. Only a named session
- * is left out; if none is named, hits of the newest session are marked instead.
+ * Identifies the caller's own session, whose hits would only displace others: by the client's way
+ * of naming the conversation of a call. Only a named session is left out; if none is named, hits of
+ * the newest session are marked instead.
+ *
+ * Each row of a client was recorded from it (test/fixtures/mcp-clients.ts has its requests). A
+ * client without variables and meta keys does not identify its conversation.
  */
 
 import { markIncognito } from "../archive/rules/incognito.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
-import { projectId, sessionInKey } from "../ingest/identity/session-key.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
+import { projectId, sessionInKey } from "../ingest/identity/identity.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { isPlainObject } from "../model/json.ts";
-import { MAX_PAGE } from "../model/limits.ts";
+import { MAX_ID_LENGTH, MAX_PAGE } from "../model/limits.ts";
 import type { Session } from "../model/session.ts";
 import type { McpHost } from "./host.ts";
+
+interface ClientNaming {
+  /** The agent's name in transcripts. */
+  readonly agent: string;
+  /** `clientInfo.name` of its `initialize`. */
+  readonly names: RegExp;
+  /** Environment variables of the MCP server that hold the conversation's id. */
+  readonly variables: readonly string[];
+  /** Keys of `_meta` of `tools/call` that hold it. */
+  readonly meta: readonly string[];
+}
+
+export const MCP_CLIENTS: readonly ClientNaming[] = [
+  {
+    agent: "claude-code",
+    names: /^claude/i,
+    variables: ["CLAUDE_CODE_SESSION_ID"],
+    meta: [],
+  },
+  // `sessionId` is the thread that the user began, `threadId` may be that of a sub-agent.
+  { agent: "codex", names: /^codex/i, variables: [], meta: ["threadId", "sessionId"] },
+  {
+    agent: "vscode",
+    names: /^visual studio code/i,
+    variables: [],
+    meta: ["vscode.conversationId"],
+  },
+  {
+    agent: "qwen-code",
+    names: /^qwen/i,
+    variables: ["QWEN_CODE_SESSION_ID"],
+    meta: [],
+  },
+  { agent: "cursor", names: /^cursor/i, variables: [], meta: [] },
+  { agent: "gemini-cli", names: /^gemini/i, variables: [], meta: [] },
+  { agent: "opencode", names: /^opencode/i, variables: [], meta: [] },
+];
+
+interface CallOrigin {
+  /** `clientInfo.name`, if the protocol sent it. */
+  readonly client?: string | undefined;
+  /** The server's environment, if the client started the server. */
+  readonly variables?: Readonly<Record<string, string | undefined>> | undefined;
+  readonly meta?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * The client's ids of the conversation. A known client uses its own row only: an agent started by
+ * another one inherits the other's variables.
+ */
+export function conversationIds({ client, variables, meta }: CallOrigin): readonly string[] {
+  const own = MCP_CLIENTS.filter(({ names }) => client !== undefined && names.test(client));
+  const rows = own.length > 0 ? own : MCP_CLIENTS;
+  const found = rows.flatMap((row) => [
+    ...row.variables.map((name) => variables?.[name]),
+    ...row.meta.map((key) => meta?.[key]),
+  ]);
+  return [...new Set(found.filter(isId))];
+}
+
+function isId(value: unknown): value is string {
+  return typeof value === "string" && value !== "" && value.length <= MAX_ID_LENGTH;
+}
 
 /** The newest sessions of the project that are searched for sub-agents. */
 const MAX_NEAR = 100;
 
-export interface OwnSessions {
+interface OwnSessions {
   /** The stored ones; only they can be left out. */
   readonly ids: readonly string[];
   /** Whether a session was named, stored or not; then no other one is the caller's. */

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { open } from "../index.ts";
 import { READ_ACCESS } from "./access.cases.ts";
-import { related } from "./tools/related.ts";
 import { trace } from "./tools/trace.ts";
+import { related } from "./tools/work.ts";
 
 test("related and trace leave out the caller's own session and say so", async () => {
   await using engine = await open(":memory:", { inThread: true });

@@ -7,22 +7,24 @@
 
 import {
   CLIENT_INFO_META_KEY,
+  type JSONRPCRequest,
   ProtocolError,
   ProtocolErrorCode,
-  type Server,
+  type Result,
+  Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { z } from "zod";
 import { includesScope } from "../model/access.ts";
 import { nearest } from "../model/suggest.ts";
-import { CheckedServer } from "./checked-server.ts";
-import { conversationIds } from "./clients.ts";
+import { type CalledThing, toInputError } from "./failure.ts";
 import type { McpHost } from "./host.ts";
-import { keepNothing } from "./own-session.ts";
-import { PROMPTS } from "./prompts/index.ts";
-import { serveResources } from "./resources/resources.ts";
+import { conversationIds, keepNothing } from "./own-session.ts";
+import { PROMPTS } from "./prompts.ts";
+import { serveResources } from "./resources.ts";
 import { TOOLS } from "./tools/index.ts";
 
-export interface ServerSetting {
+interface ServerSetting {
   /** The caller's protocol: `modern` is 2026-07-28, `legacy` 2025. */
   readonly era?: "legacy" | "modern";
   /** Whether the connection can carry notifications of updated resources. */
@@ -113,4 +115,71 @@ function unknown(
     ProtocolErrorCode.InvalidParams,
     `there is no ${what} ${JSON.stringify(name.slice(0, 80))}${guess}; there are ${names.join(", ")}`,
   );
+}
+
+/** The protocol's levels, from RFC 5424. */
+const LEVELS = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+] as const;
+
+const NO_PARAMS = z.object({ cursor: z.string().optional() });
+const ONE_URI = z.object({ uri: z.string() });
+const OF_A_SESSION = { uri: "session://01JABCDEFGHJKMNPQRSTVWXYZ0" };
+
+/** Parameters and an example of each method. Other methods have no parameters to check. */
+const METHODS: Readonly<Record<string, Omit<CalledThing, "name">>> = {
+  "tools/list": { input: NO_PARAMS, example: {} },
+  "tools/call": {
+    input: z.object({
+      name: z.string(),
+      arguments: z.record(z.string(), z.unknown()).optional(),
+    }),
+    example: { name: "search_sessions", arguments: { query: "cron lock" } },
+  },
+  "prompts/list": { input: NO_PARAMS, example: {} },
+  "prompts/get": {
+    input: z.object({
+      name: z.string(),
+      arguments: z.record(z.string(), z.string()).optional(),
+    }),
+    example: { name: "what_did_we_decide", arguments: { topic: "the cron lock" } },
+  },
+  "resources/list": { input: NO_PARAMS, example: {} },
+  "resources/templates/list": { input: NO_PARAMS, example: {} },
+  "resources/read": { input: ONE_URI, example: OF_A_SESSION },
+  "resources/subscribe": { input: ONE_URI, example: OF_A_SESSION },
+  "resources/unsubscribe": { input: ONE_URI, example: OF_A_SESSION },
+  "logging/setLevel": { input: z.object({ level: z.enum(LEVELS) }), example: { level: "info" } },
+};
+
+type WrappedHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/**
+ * The SDK's server with our own parameter checks: the SDK answers wrong parameters with a schema
+ * dump, mostly as an internal error.
+ */
+class CheckedServer extends Server {
+  protected override _wrapHandler(method: string, handler: WrappedHandler): WrappedHandler {
+    const wrapped = super._wrapHandler(method, handler);
+    const known = METHODS[method];
+    if (known === undefined) return wrapped;
+    return async (request, context) => {
+      checkParams({ ...known, name: method }, request.params ?? {});
+      return wrapped(request, context);
+    };
+  }
+}
+
+function checkParams(called: CalledThing, params: unknown): void {
+  const parsed = called.input.safeParse(params);
+  if (parsed.success) return;
+  const { code, message, details } = toInputError(parsed.error, params, called);
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, message, { code, message, details });
 }

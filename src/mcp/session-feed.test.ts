@@ -1,5 +1,5 @@
 import { beforeEach, expect, onTestFinished, test } from "vitest";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { SessionHandle } from "../engine/session-handle.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { open } from "../open.ts";

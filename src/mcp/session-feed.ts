@@ -6,11 +6,12 @@
  */
 
 import type { ServerEvent, ServerEventBus } from "@modelcontextprotocol/server";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { keepRunning } from "../engine/leases/outage.ts";
 import type { Change } from "../model/change.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { urisOf } from "./resources/session-uri.ts";
+import { isPlainObject } from "../model/json.ts";
+import { urisOf } from "./resources.ts";
 
 /** Coalescing: changes within this time are announced together. */
 const GATHER_MS = 50;
@@ -129,4 +130,9 @@ class Gathered {
     this.#listChanged = false;
     for (const uri of sessions.flatMap(urisOf)) this.#tell({ kind: "resource_updated", uri });
   }
+}
+
+/** Whether a message is the 2026 protocol's request for notifications. */
+export function isListen(message: unknown): boolean {
+  return isPlainObject(message) && message["method"] === "subscriptions/listen";
 }

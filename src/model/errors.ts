@@ -147,3 +147,16 @@ export class BackscrollError extends Error {
     return code === undefined || (value as BackscrollError).code === code;
   }
 }
+
+/** The result of `work`; undefined if it fails with `code`, as where something was deleted meanwhile. */
+export async function ignoring<Result>(
+  code: ErrorCode,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!BackscrollError.is(error, code)) throw error;
+    return undefined;
+  }
+}

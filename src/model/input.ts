@@ -71,7 +71,10 @@ function check<Input extends object>(
     const kind = fields.get(name);
     if (kind === undefined) throw unknownField(name, what, [...fields.keys()]);
     const given = value[name];
-    if (given !== undefined && !kind.accepts(given)) throw wrongValue(prefix + name, kind, given);
+    if (given === undefined) continue;
+    if (!kind.accepts(given)) throw wrongValue(prefix + name, kind, given);
+    const flaw = kind.flaw?.(given);
+    if (flaw !== undefined) throw refused(prefix + name, `${prefix}${name} must be ${flaw}`);
   }
   for (const name of required) {
     if (value[name] !== undefined) continue;
@@ -114,6 +117,10 @@ function wrongValue(field: string, { words, isChoice }: ReadKind, given: unknown
     given === undefined
       ? `${field} is missing; it must be ${words}`
       : `${field} must be ${words}, not ${shown(given, isChoice)}`;
+  return refused(field, message);
+}
+
+function refused(field: string, message: string): BackscrollError {
   return new BackscrollError("invalid_input", message, { details: { field } });
 }
 

@@ -1,16 +1,22 @@
 /** The page: authenticates first, then shows the view that the address names. */
 
+import { signal, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { address, format, go } from "./data/address.ts";
-import { connection } from "./data/connection.ts";
-import type { Address } from "./data/hash.ts";
+import { connection, enterToken } from "./data/connection.ts";
+import type { Address } from "./data/early-requests.ts";
 import { Find } from "./find/find.tsx";
 import { refreshByFeed } from "./find/session-list.ts";
 import { type LazyName, viewOf } from "./lazy-views.ts";
-import { QuestionDialog } from "./parts/question.tsx";
-import { focusNext, isTyping, ShortcutList, showsShortcuts } from "./parts/shortcuts.tsx";
-import { nextTheme, theme } from "./parts/theme.ts";
-import { TokenForm } from "./token-form.tsx";
+import {
+  Failure,
+  focusNext,
+  isTyping,
+  QuestionDialog,
+  ShortcutList,
+  setTo,
+  showsShortcuts,
+} from "./parts/controls.tsx";
 
 export function App() {
   const state = connection.value;
@@ -82,9 +88,7 @@ function Bar({ view }: { readonly view: Address["view"] }) {
         class="quiet wide-only"
         title="Keyboard (?)"
         aria-label="Keyboard"
-        onClick={() => {
-          showsShortcuts.value = true;
-        }}
+        onClick={setTo(showsShortcuts, true)}
       >
         ?
       </button>
@@ -139,9 +143,7 @@ const KEYS: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
     event.preventDefault();
     toSearch();
   },
-  "?": () => {
-    showsShortcuts.value = true;
-  },
+  "?": setTo(showsShortcuts, true),
   g: (event) => {
     afterG = event.timeStamp;
   },
@@ -162,4 +164,80 @@ function toSearch(): void {
     box?.focus();
     box?.select();
   });
+}
+
+/** A form for the access token, if the server requires one. */
+function TokenForm({ message }: { readonly message: string }) {
+  const token = useSignal("");
+  const keep = useSignal(false);
+  const isSending = useSignal(false);
+  const send = async () => {
+    isSending.value = true;
+    await enterToken(token.value, keep.value);
+    isSending.value = false;
+  };
+  return (
+    <main class="token">
+      <h1>Backscroll</h1>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          void send();
+        }}
+      >
+        <label for="token">Token</label>
+        <input
+          id="token"
+          type="password"
+          autocomplete="off"
+          required
+          value={token.value}
+          onInput={(event) => {
+            token.value = event.currentTarget.value;
+          }}
+        />
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={keep.value}
+            onChange={(event) => {
+              keep.value = event.currentTarget.checked;
+            }}
+          />
+          Keep it until this tab is closed
+        </label>
+        <button type="submit" class="main" disabled={isSending.value}>
+          Open
+        </button>
+        <Failure text={message} alert />
+      </form>
+      <p class="about">
+        The operator of the server creates one: <code>backscroll token create --scope read</code>
+      </p>
+    </main>
+  );
+}
+
+// The theme: the system's, dark or light.
+
+const KEPT = "backscroll-theme";
+
+type Theme = "system" | "light" | "dark";
+const THEMES: readonly Theme[] = ["system", "light", "dark"];
+
+const theme = signal<Theme>(read());
+
+function nextTheme(): void {
+  theme.value = THEMES[(THEMES.indexOf(theme.value) + 1) % THEMES.length] ?? "system";
+  localStorage.setItem(KEPT, theme.value);
+  applyTheme();
+}
+
+export function applyTheme(): void {
+  document.documentElement.dataset["theme"] = theme.value;
+}
+
+function read(): Theme {
+  const kept = localStorage.getItem(KEPT);
+  return THEMES.find((one) => one === kept) ?? "system";
 }

@@ -3,10 +3,7 @@
  * the messages and the reader's code while the page's own script is loaded and compiled.
  */
 
-import { grant, serverAddress } from "./data/credentials.ts";
-import { sendEarly } from "./data/early-answers.ts";
-import { parse } from "./data/hash.ts";
-import { firstPaths } from "./read/first-requests.ts";
+import { firstPaths, grant, parse, sendEarly, serverAddress } from "./data/early-requests.ts";
 
 /** The files of the reader and of the Markdown parser, which the build defines. */
 declare const __READER__: string;

@@ -4,7 +4,7 @@ import { effect, type Signal, signal } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { address, param } from "./data/address.ts";
 import { connection, engine } from "./data/connection.ts";
-import type { Address } from "./data/hash.ts";
+import type { Address } from "./data/early-requests.ts";
 import { listed } from "./find/session-list.ts";
 import { whenIdle } from "./parts/idle.ts";
 import { openEarly } from "./read/opened-session.ts";

@@ -1,13 +1,12 @@
 import { render } from "preact";
-import { App } from "./app.tsx";
+import { App, applyTheme } from "./app.tsx";
 import { address } from "./data/address.ts";
 import { isGranted, start } from "./data/connection.ts";
-import { takeEarlyAnswers } from "./data/early-answers.ts";
-import { countByAddress } from "./find/facets.ts";
+import { takeEarlyAnswers } from "./data/early-requests.ts";
+import { countByAddress } from "./find/filters.ts";
 import { searchByAddress } from "./find/search.ts";
 import { listByAddress } from "./find/session-list.ts";
 import { loadReaderWhenIdle, viewOf } from "./lazy-views.ts";
-import { applyTheme } from "./parts/theme.ts";
 
 applyTheme();
 takeEarlyAnswers(isGranted());

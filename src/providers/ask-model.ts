@@ -5,7 +5,7 @@
  */
 
 import type { LanguageModel } from "ai";
-import type { TextAnswer, TextModel, TextRequest } from "../model/text-model.ts";
+import type { TextAnswer, TextModel, TextRequest } from "../model/models.ts";
 import type { CallOptions, LanguageModelOptions } from "./call-options.ts";
 import { type CallState, modelFailure } from "./model-failure.ts";
 

@@ -1,4 +1,4 @@
-/** Call options of a model, without the AI SDK's types, which stay out of the package's types. */
+/** Call options of a model, in a file without the AI SDK's types, which stay out of the package's types. */
 
 export interface CallOptions {
   /** The timeout of an answer, including retries. Default 120 s. */

@@ -8,11 +8,11 @@
 import type { LanguageModel, LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import type { ChatModel, ChatPart, ChatRequest, ChatTool } from "../context/chat-model.ts";
 import { renderContext } from "../context/render/render.ts";
+import { defined } from "../model/defined.ts";
 import type { Usage } from "../model/entry.ts";
 import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, stateOf } from "./ask-model.ts";
 import type { CallOptions, LanguageModelOptions } from "./call-options.ts";
 import { modelFailure } from "./model-failure.ts";
-import { streamReader } from "./stream-reader.ts";
 
 /** `load` runs with the first call. */
 export function chatModel(
@@ -66,9 +66,7 @@ function toCall(name: string, request: ChatRequest) {
     messages: rendered.messages as ModelMessage[],
     ...(instructions.length === 0 ? {} : { instructions: instructions.join("\n\n") }),
     ...(given.length === 0 ? {} : { tools: Object.fromEntries(given.map(withoutExecute)) }),
-    ...(maxOutputTokens === undefined ? {} : { maxOutputTokens }),
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(reasoning === undefined ? {} : { reasoning }),
+    ...defined({ maxOutputTokens, temperature, reasoning }),
     ...(providerOptions === undefined ? {} : { providerOptions: { ...providerOptions } as never }),
   };
 }
@@ -155,4 +153,33 @@ function toUsage(usage: LanguageModelUsage): Usage | null {
 
 function count(tokens: number | undefined): number {
   return tokens !== undefined && tokens > 0 ? Math.floor(tokens) : 0;
+}
+
+/** Yields from `stream` until it ends, or throws the reason of `stop` at once. */
+export async function* streamReader<Part>(
+  stream: AsyncIterable<Part>,
+  stop: AbortSignal,
+): AsyncGenerator<Part, void> {
+  stop.throwIfAborted();
+  let leave = () => {};
+  const stopped = new Promise<never>((_, reject) => {
+    leave = () => reject(stop.reason);
+    stop.addEventListener("abort", leave, { once: true });
+  });
+  // Avoid an unhandled rejection if it is stopped without a pending read.
+  stopped.catch(() => undefined);
+  const parts = stream[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await Promise.race([parts.next(), stopped]);
+      // A part that was ready at the abort wins the race.
+      stop.throwIfAborted();
+      if (next.done === true) return;
+      yield next.value;
+    }
+  } finally {
+    stop.removeEventListener("abort", leave);
+    // Not awaited: a hanging stream would hang here as well.
+    Promise.resolve(parts.return?.()).catch(() => undefined);
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findOverflow } from "./overflow.ts";
+import { findOverflow } from "./model-failure.ts";
 
 /** Sentences in each provider's manner, with their window, if any. */
 const OVERFLOWS: [text: string, windowTokens?: number][] = [

@@ -1,6 +1,6 @@
 /** Reads of sessions that may have been deleted since they were found. */
 
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { Session } from "../model/session.ts";
 

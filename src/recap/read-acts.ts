@@ -4,8 +4,8 @@
  * Page by page along the active path. Large payloads are read as previews, unless a text is sought.
  */
 
-import { type ToolEffects, toolEffects } from "../compaction/digest/tool-effects.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { type ToolEffects, toolEffects } from "../compaction/digest/ledger.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { inputTextOf, type ToolResultBlock, type ToolUseBlock, textOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { MAX_PAGE } from "../model/limits.ts";
@@ -14,13 +14,13 @@ import { isOwnTool } from "../search/document/own-tools.ts";
 import type { RunFinder } from "../search/text/text-run.ts";
 
 /** The limit of messages read of one session: the newest. */
-export const MAX_READ_MESSAGES = 5_000;
+const MAX_READ_MESSAGES = 5_000;
 /** Messages with their payloads per read: an average page of a coding session has half a megabyte. */
 const WHOLE_PAGE = 100;
 /** Longer outputs without the sought text are cut to lines at both ends of this length. */
 const KEPT_END = 4_096;
 
-export interface Saying {
+interface Saying {
   readonly type: "said";
   /** Index of the message along the path. */
   readonly index: number;
@@ -40,7 +40,7 @@ export interface Call {
   result?: CallResult;
 }
 
-export interface CallResult {
+interface CallResult {
   readonly index: number;
   readonly failed: boolean;
   readonly output: string;
@@ -48,14 +48,14 @@ export interface CallResult {
 
 export type Act = Saying | Call;
 
-export interface ReadActs {
+interface ReadActs {
   readonly acts: readonly Act[];
   readonly messages: number;
   /** The number of older messages, which were not read. */
   readonly unread: number;
 }
 
-export interface Period {
+interface Period {
   /** At or after, epoch milliseconds. */
   readonly since?: number | undefined;
   /** Before. */
@@ -78,7 +78,7 @@ export async function readActs(
   return { acts: reader.acts, messages: reader.messages, unread: start };
 }
 
-export interface PathActs {
+interface PathActs {
   readonly acts: readonly Act[];
   /** Messages on the path, and those of them that were read. */
   readonly total: number;
@@ -198,4 +198,13 @@ class ActReader {
     const from = output.indexOf("\n", output.length - KEPT_END);
     return `${head}…${from < 0 ? "" : output.slice(from)}`;
   }
+}
+
+const REDIRECTED = / 2>(?:&1| ?\/dev\/null)(?= |$)/g;
+const SHORTENS = /^ ?(?:tail|head|less|cat|wc)(?: -{0,2}[\w=]+)* ?$/;
+
+export function bareCommand(command: string): string {
+  const parts = command.replace(/\s+/g, " ").trim().replace(REDIRECTED, "").split("|");
+  while (parts.length > 1 && SHORTENS.test(parts.at(-1) ?? "")) parts.pop();
+  return parts.join("|").trim();
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { bareCommand } from "./bare-command.ts";
-import { isLookup } from "./lookup.ts";
-import { isSameFile, lineWith, seek } from "./subject.ts";
+import { bareCommand } from "./read-acts.ts";
+import { isLookup } from "./recap.ts";
+import { isSameFile, lineWith, seek } from "./trace-session.ts";
 
 test.each([
   ["ls -la", true],

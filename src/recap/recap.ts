@@ -1,10 +1,10 @@
 /**
- * A recap of sessions without a model: requests, outcome, changed files, run commands. It uses
- * public reads only, so it works locally and over the network.
+ * A recap of sessions without a model: requests, outcome, changed files, run commands; read-only
+ * commands are left out. It uses public reads only, so it works locally and over the network.
  */
 
 import { checkHits, checkPeriod, type Period } from "../engine/check.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import type {
   RECAP,
@@ -18,9 +18,7 @@ import { INPUTS } from "../model/inputs/index.ts";
 import { isSubAgent, type Session } from "../model/session.ts";
 import type { FiltersOf } from "../model/session-filters.ts";
 import type { FieldsOf } from "../model/shape.ts";
-import { bareCommand } from "./bare-command.ts";
-import { isLookup } from "./lookup.ts";
-import { type Act, type Call, readActs } from "./read-acts.ts";
+import { type Act, bareCommand, type Call, readActs } from "./read-acts.ts";
 
 export interface RecapInput extends Pick<ListSessionsInput, FiltersOf<"recap">> {
   /** Only this session: its id, its short id, or its agent's own. */
@@ -92,9 +90,7 @@ async function recapSession(
   return { session, messages, unread, ...recapActs(acts) };
 }
 
-export function recapActs(
-  acts: readonly Act[],
-): Omit<SessionRecap, "session" | "messages" | "unread"> {
+function recapActs(acts: readonly Act[]): Omit<SessionRecap, "session" | "messages" | "unread"> {
   const calls = acts.filter((act) => act.type === "call");
   const requests = acts.filter((act) => act.type === "said" && act.role === "user").map(toLine);
   const answers = acts.filter((act) => act.type === "said" && act.role === "assistant");
@@ -147,4 +143,43 @@ function commandsOf(calls: readonly Call[]): Pick<SessionRecap, "commands" | "lo
     }
   }
   return { commands: [...commands.values()], lookups };
+}
+
+const LOOKING = new Set(
+  `ls ll cat bat head tail less more grep rg egrep fgrep ag find fd pwd echo printf wc which type
+  file stat tree du df ps env date whoami hostname diff sort uniq cut awk jq xxd sleep true cd
+  export set test [`.split(/\s+/),
+);
+const GIT_LOOKING = new Set(
+  "status log diff show branch blame grep ls-files rev-parse remote describe".split(" "),
+);
+
+/** Whether each part of a chain or a pipeline is read-only. Unknown commands are not. */
+export function isLookup(command: string): boolean {
+  // Quoted text is an argument, unless it has a command substitution.
+  if (command.includes("$(") || command.includes("`")) return false;
+  const bare = command.replace(/'[^']*'|"[^"]*"/g, "TEXT");
+  // A here-document or a redirection writes.
+  if (/<<|(^|[^0-9&])>(?!\s*\/dev\/null|&)/.test(bare)) return false;
+  const parts = bare.split(/&&|\|\||[;|\n]/).map((part) => part.trim());
+  return parts.every((part) => part === "" || part.startsWith("#") || looks(part));
+}
+
+function looks(part: string): boolean {
+  const words = part.split(/\s+/).filter((word) => !/^\w+=/.test(word));
+  const [program = "", ...args] = words;
+  const name = program.slice(program.lastIndexOf("/") + 1);
+  if (name === "git") {
+    const verb = args.filter((word, i) => !word.startsWith("-") && args[i - 1] !== "-C")[0] ?? "";
+    return GIT_LOOKING.has(verb);
+  }
+  if (name === "gh") return looksAtGitHub(args, part);
+  if (name === "sed") return args.includes("-n") && !args.includes("-i");
+  if (name === "find" && /-(delete|exec)/.test(part)) return false;
+  return LOOKING.has(name);
+}
+
+function looksAtGitHub([group = "", verb = ""]: readonly string[], part: string): boolean {
+  if (group === "api") return !/\s(-f|-F|-X|--method|--field|--input)\b/.test(part);
+  return ["view", "diff", "list", "checks", "status"].includes(verb);
 }

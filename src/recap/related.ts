@@ -4,9 +4,9 @@
  * Composed of searches: by meaning with an embedder, else by words.
  */
 
-import { saidBlocks } from "../api/text/said-blocks.ts";
+import { saidBlocks } from "../api/text/session-heading.ts";
 import { checkHits } from "../engine/check.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { SearchInput } from "../engine/search.ts";
 import type { RELATED } from "../model/answers/context.ts";
 import { textOf } from "../model/block.ts";

@@ -5,7 +5,7 @@
 
 import { isMachineMade } from "../api/session.ts";
 import { checkHits } from "../engine/check.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";

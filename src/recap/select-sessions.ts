@@ -3,8 +3,7 @@
  * compares everything that is stored of each session, since an index leaves parts out.
  */
 
-import type { SessionApi } from "../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../engine/interfaces.ts";
 import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import type { Block } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";

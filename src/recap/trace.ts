@@ -6,9 +6,9 @@
  */
 
 import { checkHits, checkPeriod, type Period } from "../engine/check.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import type { SearchInput } from "../engine/search.ts";
-import type { TextScope } from "../engine/sessions/find-with-text.ts";
+import type { TextScope } from "../engine/sessions/list-sessions.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
@@ -16,8 +16,14 @@ import type { Session } from "../model/session.ts";
 import type { FiltersOf } from "../model/session-filters.ts";
 import { foundSession, unlessDeleted } from "./found-session.ts";
 import { type Act, readPath, readTree } from "./read-acts.ts";
-import { pathParts, type Sought, type Subject, seek } from "./subject.ts";
-import { type Finding, findIn } from "./trace-session.ts";
+import {
+  type Finding,
+  findIn,
+  pathParts,
+  type Sought,
+  type Subject,
+  seek,
+} from "./trace-session.ts";
 
 export interface TraceInput extends Pick<SearchInput, FiltersOf<"trace">> {
   /** Exactly one of the three. A path, or its end. */

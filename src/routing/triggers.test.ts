@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { DEFAULT_RESET_TRIGGERS, matchTrigger } from "./triggers.ts";
+import { DEFAULT_RESET_TRIGGERS, matchTrigger } from "./resets.ts";
 
 test.each([
   ["/new", ""],

@@ -1,11 +1,11 @@
 /** The trampoline of the index's sans-I/O generators: answers each need until there is a result. */
 
-import type { Answers, Asking, Need } from "./port.ts";
+import type { Answers, Need, SansIo } from "./port.ts";
 
 export type AnswerNow = (need: Need) => Answers[keyof Answers];
 export type AnswerLater = (need: Need) => Promise<Answers[keyof Answers]>;
 
-export function runNow<Result>(computation: Asking<Result>, answer: AnswerNow): Result {
+export function runNow<Result>(computation: SansIo<Result>, answer: AnswerNow): Result {
   let step = computation.next();
   while (!step.done) {
     const { value } = step;
@@ -15,7 +15,7 @@ export function runNow<Result>(computation: Asking<Result>, answer: AnswerNow): 
 }
 
 export async function runLater<Result>(
-  computation: Asking<Result>,
+  computation: SansIo<Result>,
   answer: AnswerLater,
 ): Promise<Result> {
   let step = computation.next();
@@ -34,7 +34,7 @@ export async function runLater<Result>(
 }
 
 /** A failed answer ends the computation, with its `finally` blocks. */
-function attempt<Step>(computation: Asking<unknown>, next: () => Step): Step {
+function attempt<Step>(computation: SansIo<unknown>, next: () => Step): Step {
   try {
     return next();
   } catch (error) {

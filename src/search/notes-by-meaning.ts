@@ -2,7 +2,7 @@
 
 import type { Blobs } from "./index/blobs.ts";
 import type { NoteField } from "./index/layout.ts";
-import type { Asking } from "./port.ts";
+import type { SansIo } from "./port.ts";
 import type { NoteSearchRequest } from "./request.ts";
 import type { TenantCache } from "./search-cache.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -23,7 +23,7 @@ export function* notesByMeaning(
   snapshot: Snapshot,
   cache: TenantCache,
   blobs: Blobs,
-): Asking<readonly FoundNote[]> {
+): SansIo<readonly FoundNote[]> {
   const { vectors } = snapshot;
   if (meaning === undefined || vectors?.embedder !== meaning.embedder) return byWords;
   if (vectors.dimensions !== meaning.vector.length) return byWords;

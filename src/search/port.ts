@@ -289,7 +289,7 @@ export type Need =
    * background work.
    */
   | {
-      readonly need: "breath";
+      readonly need: "yield";
       readonly done?: number;
       readonly total?: number;
       readonly gentle?: true;
@@ -318,11 +318,11 @@ export interface Answers {
   readonly write: undefined;
   /** False: another process swapped first. */
   readonly swap: boolean;
-  readonly breath: undefined;
+  readonly yield: undefined;
 }
 
 /** A computation of the index that yields its reads and writes. */
-export type Asking<Result> = Generator<Need, Result, Answers[keyof Answers]>;
+export type SansIo<Result> = Generator<Need, Result, Answers[keyof Answers]>;
 
 /** Yields one need, with the type of its answer. */
 export function* ask<Kind extends Need["need"]>(

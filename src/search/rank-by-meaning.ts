@@ -11,13 +11,13 @@ import type { Blobs } from "./index/blobs.ts";
 import { CHUNK_DOCUMENTS } from "./index/layout.ts";
 import { lowerBound } from "./index/lists/term-list.ts";
 import type { MessageFacts } from "./index/message-columns.ts";
-import type { Asking } from "./port.ts";
+import type { SansIo } from "./port.ts";
 import type { MeaningQuery, SearchRequest } from "./request.ts";
 import { Paths } from "./score/active-paths.ts";
 import { type ChunkFilter, chunkFilter, type MessageFilter } from "./score/filter/filter.ts";
 import type { RankingProfile } from "./score/profile.ts";
 import { byRank, type Ranked } from "./score/rank.ts";
-import { shareOfTalk, TELLING_SESSIONS } from "./score/session/share-of-talk.ts";
+import { dialogueShare, SAMPLED_SESSIONS } from "./score/session/dialogue-share.ts";
 import type { TenantCache } from "./search-cache.ts";
 import type { Snapshot, View } from "./snapshot.ts";
 import { findNearest, findNearestOf, type Near } from "./vectors/nearest.ts";
@@ -51,7 +51,7 @@ export interface MeaningSearch {
 export function* rankByMeaning(
   search: MeaningSearch,
   byWords: readonly Ranked[],
-): Asking<readonly RankedHit[]> {
+): SansIo<readonly RankedHit[]> {
   const { request, meaning, snapshot, cache, filter } = search;
   const { vectors } = cache;
   const segments = yield* vectors.open(snapshot.vectors?.segments ?? []);
@@ -113,7 +113,7 @@ function trustInMeaning(byWords: readonly Ranked[], { profile }: SearchRequest):
   if (covered < HARDLY_COVERED) {
     return Math.min(MAX_TRUST, (HARDLY_COVERED / covered) ** STEEPNESS);
   }
-  return shareOfTalk(byWords.slice(0, TELLING_SESSIONS).map(({ message }) => message?.role));
+  return dialogueShare(byWords.slice(0, SAMPLED_SESSIONS).map(({ message }) => message?.role));
 }
 
 /** The largest share of the query's words, by weight, that a session has; 1 if unknown. */
@@ -197,7 +197,7 @@ function* placeNear(
   { request, filter, snapshot, cache, blobs }: MeaningSearch,
   near: readonly Near[],
   byWords: readonly Ranked[],
-): Asking<readonly Placed[]> {
+): SansIo<readonly Placed[]> {
   const looked = near.slice(0, LOOKED_AT);
   const paths = new Paths(cache);
   const sessions = [...new Set(looked.map(({ session }) => session))];

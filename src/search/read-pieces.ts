@@ -6,7 +6,7 @@ import { indexableText, roleClassOf } from "./document/indexable-text.ts";
 import { cutPieces, cutText, type Said } from "./document/pieces.ts";
 import { decidingMetadata } from "./index/add-feed.ts";
 import { ROLES } from "./index/layout.ts";
-import { type Asking, ask, type FeedEntry, type FeedSlice } from "./port.ts";
+import { ask, type FeedEntry, type FeedSlice, type SansIo } from "./port.ts";
 import type { PiecesAnswer, PiecesRequest, TextPiece } from "./request.ts";
 import { MAX_SPAN, NOTE_ROLES } from "./vectors/vector-layout.ts";
 import type { PieceInfo } from "./vectors/vector-port.ts";
@@ -15,7 +15,7 @@ import type { PieceInfo } from "./vectors/vector-port.ts";
 const SLICE = 512;
 
 /** Reads until there are `enough` pieces, or the feed's end or `to` is reached. */
-export function* readPieces({ after, to, enough }: PiecesRequest): Asking<PiecesAnswer> {
+export function* readPieces({ after, to, enough }: PiecesRequest): SansIo<PiecesAnswer> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const pieces: TextPiece[] = [];
   let through = after;

@@ -2,7 +2,7 @@
 
 import { Blobs } from "./index/blobs.ts";
 import { notesByMeaning } from "./notes-by-meaning.ts";
-import { type Asking, ask } from "./port.ts";
+import { ask, type SansIo } from "./port.ts";
 import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
 import type { NoteSearchAnswer, NoteSearchRequest } from "./request.ts";
@@ -16,7 +16,7 @@ import { readSnapshot, type View, withoutUnreadable } from "./snapshot.ts";
 export function* searchNotes(
   request: NoteSearchRequest,
   cache: TenantCache,
-): Asking<NoteSearchAnswer> {
+): SansIo<NoteSearchAnswer> {
   return yield* withoutUnreadable(function* (unreadable) {
     const blobs = new Blobs(cache.cache);
     try {
@@ -32,7 +32,7 @@ function* searchOnce(
   cache: TenantCache,
   blobs: Blobs,
   unreadable: ReadonlySet<number>,
-): Asking<NoteSearchAnswer> {
+): SansIo<NoteSearchAnswer> {
   const { field, query, now, limit, keyPrefix, excludedPrefix, scope } = request;
   const snapshot = yield* readSnapshot(cache, blobs, unreadable);
   const { views, indexing } = snapshot;

@@ -6,7 +6,7 @@
 
 import { lateNotes, showHits } from "./hits/show-hits.ts";
 import { Blobs } from "./index/blobs.ts";
-import type { Asking } from "./port.ts";
+import type { SansIo } from "./port.ts";
 import { analyzeQuery } from "./query/analyze-query.ts";
 import { parseQuery } from "./query/parse-query.ts";
 import type { TermQuery } from "./query/query.ts";
@@ -26,7 +26,7 @@ import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
 /** Milliseconds after the deadline for ranking the hits so far; then they stay in their order. */
 const RANKING_GRACE_MS = 100;
 
-export function* searchSessions(request: SearchRequest, cache: TenantCache): Asking<SearchAnswer> {
+export function* searchSessions(request: SearchRequest, cache: TenantCache): SansIo<SearchAnswer> {
   const until = cache.clock() + request.deadlineMs;
   const isAbandoned = request.isAbandoned ?? (() => false);
   const isLate = () => cache.clock() > until || isAbandoned();
@@ -83,7 +83,7 @@ function* searchOnce(
   cache: TenantCache,
   unreadable: ReadonlySet<number>,
   time: Pick<CandidateSearch, "isLate" | "isOver">,
-): Asking<SearchAnswer> {
+): SansIo<SearchAnswer> {
   const blobs = new Blobs(cache.cache);
   let snapshot: Snapshot;
   let found: Candidates;

@@ -6,7 +6,7 @@ import { type Blobs, UnreadableSegment } from "./index/blobs.ts";
 import { findLive, type Gone, type Liveness } from "./index/liveness.ts";
 import { SegmentReader } from "./index/segment-reader.ts";
 import type { FieldSize, Source } from "./index/source.ts";
-import { type Asking, ask, type Manifest } from "./port.ts";
+import { ask, type Manifest, type SansIo } from "./port.ts";
 import type { TenantCache } from "./search-cache.ts";
 import { Tail } from "./tail.ts";
 import type { VectorIndex } from "./vectors/vector-port.ts";
@@ -52,7 +52,7 @@ export function* readSnapshot(
   blobs: Blobs,
   unreadable: ReadonlySet<number>,
   isLate: () => boolean = () => false,
-): Asking<Snapshot> {
+): SansIo<Snapshot> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const { tail, head } = yield* readTail(cache, manifest, isLate);
   const segments = manifest.segments.filter(({ segment }) => !unreadable.has(segment));
@@ -80,8 +80,8 @@ export function* readSnapshot(
  * meanwhile: then the search restarts once with a newer manifest.
  */
 export function* withoutUnreadable<Answer>(
-  search: (unreadable: ReadonlySet<number>) => Asking<Answer>,
-): Asking<Answer> {
+  search: (unreadable: ReadonlySet<number>) => SansIo<Answer>,
+): SansIo<Answer> {
   const unreadable = new Set<number>();
   let isOld = true;
   for (;;) {
@@ -99,7 +99,7 @@ function* readTail(
   cache: TenantCache,
   manifest: Manifest,
   isLate: () => boolean,
-): Asking<{ readonly tail: Tail; readonly head: number }> {
+): SansIo<{ readonly tail: Tail; readonly head: number }> {
   const isOurs = cache.tail !== undefined && cache.tail.from >= manifest.through;
   let tail = isOurs ? (cache.tail as Tail) : new Tail(manifest.through, cache.indexing);
   const whole = indexedTypes(cache.indexing.tools);
@@ -131,7 +131,7 @@ function* readLiveness(
   tail: Tail,
   sources: readonly Source[],
   unreadable: ReadonlySet<number>,
-): Asking<readonly Liveness[]> {
+): SansIo<readonly Liveness[]> {
   const tailSizes = {
     messageSize: tail.index.messageSize("message"),
     outputSize: tail.index.messageSize("output"),

@@ -3,8 +3,7 @@
  * window around the cut, so a text of megabytes costs no more than a short one.
  */
 
-import { LONGEST_SECRET } from "./longest-secret.ts";
-import { redact } from "./redact.ts";
+import { LONGEST_SECRET, redact } from "./redact.ts";
 
 /** The length of a secret with its name, such as `password = `. */
 const WINDOW = 2 * LONGEST_SECRET;

@@ -4,7 +4,7 @@
  * masked, and how strong the evidence of its name is. Every pattern begins with a literal or a bounded part.
  */
 
-import { type Hint, lineFinder } from "./find-candidates.ts";
+import { type Hint, lineFinder } from "./known-keys.ts";
 
 /**
  * How a value is judged: a `password` may be a short word, a `token` is long and has a digit or

@@ -8,8 +8,7 @@
  */
 
 import { CARD_NUMBER, isCardNumber } from "./card-number.ts";
-import { keyRuns } from "./find-candidates.ts";
-import { KNOWN_KEY } from "./known-keys.ts";
+import { KNOWN_KEY, keyRuns } from "./known-keys.ts";
 import {
   type Evidence,
   evidenceOf,
@@ -19,9 +18,15 @@ import {
   SHORT_NAME,
 } from "./named-secrets.ts";
 
+/**
+ * Characters after a cut that are masked with it, so that no part of a secret is shown. Longer than
+ * any secret except a PEM.
+ */
+export const LONGEST_SECRET = 4_096;
+
 export const REDACTED = "[redacted]";
 
-export interface Redaction {
+interface Redaction {
   readonly text: string;
   /** The number of replaced secrets. */
   readonly count: number;

@@ -7,11 +7,13 @@
 import { randomUUID } from "node:crypto";
 import { pause } from "../async/pause.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { TenantApi } from "../engine/interfaces.ts";
 import { FailureLog, keepRunning } from "../engine/leases/outage.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { LEASE_MS } from "../model/lease.ts";
+import { SEARCH_DEADLINE_MS } from "../model/limits.ts";
 
 export interface MaintenanceOptions {
   readonly signal: AbortSignal;
@@ -70,4 +72,37 @@ async function maintain(engine: Engine, turn: AbortSignal, log: FailureLog): Pro
     await attempt(() => engine.forTenant(tenant).maintainIndex("maintain"));
   }
   if (isWell) log.over();
+}
+
+/** Frequent words: their posting lists are in every segment. */
+const QUERY = "what did we do about the first error in this test";
+
+interface WarmUpOptions {
+  readonly signal: AbortSignal;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * Warms the index of a tenant with one search: it starts the search thread, opens the segments,
+ * fills the blob cache with frequent terms, and compiles the code. Without it, the page's first
+ * search waits for all of that.
+ *
+ * Takes at most the default deadline of a search. Never rejects.
+ */
+export async function warmUp(
+  tenant: Pick<TenantApi, "searchSessions">,
+  { signal, onError }: WarmUpOptions,
+): Promise<void> {
+  try {
+    await tenant.searchSessions(QUERY, {
+      limit: 1,
+      // As the page does; a query that is being typed is never embedded.
+      asYouType: true,
+      deadlineMs: SEARCH_DEADLINE_MS,
+      signal,
+    });
+  } catch (error) {
+    if (signal.aborted || BackscrollError.is(error, "store_closed")) return;
+    onError(error);
+  }
 }

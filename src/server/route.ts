@@ -5,7 +5,7 @@
  */
 
 import { z } from "zod";
-import type { JsonBounds } from "../api/body/json-meter.ts";
+import type { JsonBounds } from "../api/read-json.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
@@ -18,7 +18,7 @@ import {
   MAX_REQUEST_VALUES,
 } from "../model/limits.ts";
 import type { BodyAllowance } from "./body.ts";
-import type { Subscribers } from "./live/subscribers.ts";
+import type { Subscribers } from "./live.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
 

@@ -7,23 +7,21 @@
 import type { Engine } from "../engine/engine.ts";
 import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import { readConfig } from "../gateway/config/read-config.ts";
-import { storeModel } from "../gateway/turns/store-models.ts";
+import { storeModel } from "../gateway/turns/choose-model.ts";
 import type { Access } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields, checkMethods, checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { hostName } from "./admission.ts";
 import { type AppOptions, createApp } from "./app.ts";
-import { removeLeftOverCopies } from "./copies/left-over-copies.ts";
 import { listen } from "./listen.ts";
-import { type FollowerLimits, Subscribers } from "./live/subscribers.ts";
+import { type FollowerLimits, Subscribers } from "./live.ts";
 import type { BudgetOptions } from "./load/budget.ts";
-import { LocalAccess, type LocalOptions } from "./local-access.ts";
-import { tellsUsers } from "./local-user.ts";
+import { type RateLimit, RateLimiter } from "./load/budget.ts";
+import { LOOPBACK_NAMES, LocalAccess, type LocalOptions, tellsUsers } from "./local-access.ts";
 import type { LogRequest } from "./log.ts";
-import { LOOPBACK_NAMES } from "./loopback.ts";
-import { type RateLimit, RateLimiter } from "./rate-limit.ts";
 import type { CopyStore } from "./route.ts";
+import { removeLeftOverCopies } from "./store-copy.ts";
 
 export interface ServerOptions {
   readonly version: string;

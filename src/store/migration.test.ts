@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { checkSchema, type Migration, pendingMigrations } from "./migration.ts";
-import { POSTGRES_MIGRATIONS } from "./postgres/migrations.ts";
-import { SQLITE_MIGRATIONS } from "./sqlite/migrations.ts";
+import { POSTGRES_MIGRATIONS } from "./postgres/schema/index.ts";
+import { SQLITE_MIGRATIONS } from "./sqlite/schema/index.ts";
 
 /** The hash of each migration. A released one must not change: add another. */
 const PINS: Readonly<Record<string, string>> = {

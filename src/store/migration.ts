@@ -7,9 +7,10 @@
  */
 
 import { BackscrollError } from "../model/errors.ts";
+import type { Backend } from "../model/inputs/choices.ts";
 
 /** The schema of the first release; development versions had lower numbers. */
-export const FIRST_VERSION = 18;
+const FIRST_VERSION = 18;
 
 export interface Migration {
   readonly version: number;
@@ -20,7 +21,7 @@ export interface Migration {
 }
 
 /** A migration of both databases, which therefore have the same versions. */
-export interface MigrationPair extends Omit<Migration, "sql"> {
+interface MigrationPair extends Omit<Migration, "sql"> {
   readonly sqlite: string;
   readonly postgres: string;
 }
@@ -72,4 +73,22 @@ function tooOld(version: number, supported: number): BackscrollError {
     `the store is of a development version (schema version ${version}, the first release has ${supported}); it was left as it is: read the transcripts into a new store (backscroll ingest --db FILE), and carry over sessions that were written live with the version that made it (backscroll export ID --format atif FILE), then backscroll ingest FILE`,
     { details: { version, supported } },
   );
+}
+
+/** In execution order. Append only. */
+const PAIRS: readonly MigrationPair[] = [];
+
+export function migrationsOf(backend: Backend, initial: string): readonly Migration[] {
+  const first = {
+    version: FIRST_VERSION,
+    name: "initial",
+    minReader: FIRST_VERSION,
+    minWriter: FIRST_VERSION,
+    sql: initial,
+  };
+  const later = PAIRS.map(({ sqlite, postgres, ...facts }) => ({
+    ...facts,
+    sql: backend === "sqlite" ? sqlite : postgres,
+  }));
+  return [first, ...later];
 }

@@ -22,8 +22,17 @@ import type { FilterFields, FiltersOf } from "../model/session-filters.ts";
 import type { FieldsOf } from "../model/shape.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
-import type { ContextEstimate } from "./context-estimate.ts";
 import type { AppendGuard } from "./plan/append-guard.ts";
+
+/**
+ * An optimistic estimate: recorded only if the leaf is still `after`, otherwise the change has
+ * `contextTokens: null`.
+ */
+export interface ContextEstimate {
+  readonly tokens: number;
+  /** The active leaf that the whole request is appended to. */
+  readonly after: string | null;
+}
 
 /** An idempotency key and the identity of its request. */
 export interface Idempotency {

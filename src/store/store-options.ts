@@ -1,7 +1,7 @@
 /** Options for opening a store. */
 
 import type { Durability } from "../model/inputs/choices.ts";
-import type { StoreLoss } from "../model/store-loss.ts";
+import { describeLoss, type StoreLoss } from "../model/store-loss.ts";
 import type { SuiteIndexing } from "./index/indexing-options.ts";
 
 /** The address of an in-memory store. */
@@ -49,4 +49,14 @@ export interface StoreOptions {
    * example past a pooler in transaction mode.
    */
   readonly notify?: string;
+}
+
+/** The default handler: Node prints the warning once, to standard error. */
+export function warnOfLoss(loss: StoreLoss): void {
+  // Only the process that met a failover can acknowledge its loss.
+  const command = loss.kind === "failover" ? "" : ", or doctor --accept-loss";
+  process.emitWarning(`${describeLoss(loss)}; see acceptLosses${command}`, {
+    type: "BackscrollWarning",
+    code: "BACKSCROLL_LOSS",
+  });
 }

@@ -10,7 +10,7 @@
  * code and leave the store unchanged when they do.
  */
 
-import type { AccessToken } from "../model/access-token.ts";
+import type { AccessToken } from "../model/access.ts";
 import type { ChangeAuthor } from "../model/change.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { RouteSession, SessionRoute } from "../model/route.ts";
@@ -28,8 +28,6 @@ import type {
   TextSessions,
 } from "../search/request.ts";
 import type { EntryPage, EntryQuery } from "./entry-query.ts";
-import type { EraseRequest, EraseResult, RetentionDue } from "./erase-records.ts";
-import type { SessionRef } from "./ids/session-ref.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type { IndexSetting } from "./index/stored-indexing.ts";
 import type { IngestedFile, OriginalReads, OriginalWrites } from "./ingested-file.ts";
@@ -58,16 +56,23 @@ import type {
   Tombstone,
   UsageSum,
 } from "./records.ts";
-import type { PatchRouteRequest, PutRouteRequest } from "./route-records.ts";
 import type {
   AbortStreamRequest,
   CommitStreamRequest,
+  EraseRequest,
+  EraseResult,
+  NewToken,
   OpenStreamRequest,
+  PatchRouteRequest,
   PendingRecord,
+  PutRouteRequest,
+  RetentionDue,
+  SweepRequest,
+  SweepResult,
+  TokenRecord,
   WriteStreamRequest,
-} from "./stream-records.ts";
-import type { SweepRequest, SweepResult } from "./sweep/sweep-records.ts";
-import type { NewToken, TokenRecord } from "./token-records.ts";
+} from "./requests.ts";
+import type { SessionRef } from "./session-ref.ts";
 
 export type { Durability, StoreOptions } from "./store-options.ts";
 

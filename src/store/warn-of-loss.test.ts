@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { StoreLoss } from "../model/store-loss.ts";
-import { warnOfLoss } from "./warn-of-loss.ts";
+import { warnOfLoss } from "./store-options.ts";
 
 test("a warning names the loss and the command that acknowledges it", () => {
   const emitted = vi.spyOn(process, "emitWarning").mockReturnValue();

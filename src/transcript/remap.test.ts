@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { remapIds } from "./remap.ts";
+import { remapIds } from "../store/plan/plan-fork.ts";
 
 const OLD = "01ARYZ6S41TSV4RRFFQ69G5FAV";
 const NEW = "01BX5ZZKBKACTAV9WEVGEMMVRZ";

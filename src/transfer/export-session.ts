@@ -1,7 +1,7 @@
 /** One session for an export format: its entries, page by page. */
 
 import { maskEntry, maskSession } from "../api/mask.ts";
-import type { SessionApi } from "../engine/interfaces/session-api.ts";
+import type { SessionApi } from "../engine/interfaces.ts";
 import type { ExportFormat, ExportInput } from "../export/format.ts";
 import type { Entry } from "../model/entry.ts";
 import { requireAllowed } from "../policy.ts";

@@ -1,14 +1,23 @@
-/** All data of a tenant, record by record. */
+/**
+ * All data of a tenant, record by record; as a line of JSON a record is its fields on the wire,
+ * after its type.
+ */
 
-import type { SessionApi } from "../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../engine/interfaces/tenant-api.ts";
+import { maskEntry, maskFact, maskJson, maskMemory, maskSession, maskText } from "../api/mask.ts";
+import { toWireSession } from "../api/session.ts";
+import { toWire } from "../api/shape.ts";
+import type { SessionApi, TenantApi } from "../engine/interfaces.ts";
 import type { OwnedItem } from "../engine/owned/each-owned.ts";
 import type { ListSessionsInput } from "../engine/sessions/list-sessions.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
-import type { Entry } from "../model/entry.ts";
+import { ACCESS_TOKEN } from "../model/access.ts";
+import { ENTRY, type Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
+import type { JsonValue } from "../model/json.ts";
 import { MAX_PAGE } from "../model/limits.ts";
-import type { Fact, Memory } from "../model/note.ts";
+import { FACT, type Fact, MEMORY, type Memory } from "../model/note.ts";
+import { RECORD_INFO } from "../model/record.ts";
+import { SESSION_ROUTE } from "../model/route.ts";
 import type { Session } from "../model/session.ts";
 
 export type ExportedRecord =
@@ -114,4 +123,43 @@ async function* exportMemories(tenant: TenantApi): AsyncGenerator<ExportedRecord
     for (const memory of page) yield { type: "memory", memory };
     after = page.length < MAX_PAGE ? undefined : page.at(-1);
   } while (after !== undefined);
+}
+
+/** `raw` leaves secrets unmasked. */
+export function toExportLine(record: ExportedRecord, raw: boolean): object {
+  const json = (value: JsonValue) => (raw ? value : maskJson(value));
+  switch (record.type) {
+    case "session":
+      return {
+        type: record.type,
+        ...toWireSession(raw ? record.session : maskSession(record.session)),
+      };
+    case "entry":
+      return { type: record.type, ...toWire(ENTRY, raw ? record.entry : maskEntry(record.entry)) };
+    case "fact":
+      return { type: record.type, ...toWire(FACT, raw ? record.fact : maskFact(record.fact)) };
+    case "memory":
+      return {
+        type: record.type,
+        ...toWire(MEMORY, raw ? record.memory : maskMemory(record.memory)),
+      };
+    case "record": {
+      const { text, value } = record.record;
+      const { type: value_type, ...info } = toWire(RECORD_INFO, record.record);
+      return {
+        type: record.type,
+        ...info,
+        value_type,
+        text: text === null || raw ? text : maskText(text),
+        // Bytes in base64.
+        value: value instanceof Uint8Array ? Buffer.from(value).toString("base64") : json(value),
+      };
+    }
+    case "route": {
+      const route = toWire(SESSION_ROUTE, record.route);
+      return { type: record.type, ...route, fields: json(route.fields as JsonValue) };
+    }
+    case "token":
+      return { type: record.type, ...toWire(ACCESS_TOKEN, record.token) };
+  }
 }

@@ -3,8 +3,7 @@
 import type { RESUME_COMMAND } from "../model/answers/context.ts";
 import type { Session } from "../model/session.ts";
 import type { FieldsOf } from "../model/shape.ts";
-import { ownIdOf } from "../store/ids/short-id.ts";
-import { shellWord } from "./shell-word.ts";
+import { ownIdOf } from "../store/session-ref.ts";
 
 type Resumable = "claude-code" | "codex" | "pi" | "opencode" | "gemini-cli";
 
@@ -32,4 +31,9 @@ export function resumeCommand({ origin }: Session): ResumeCommand {
     folder: projectPath ?? null,
     workstation: workstation ?? null,
   };
+}
+
+/** Quotes any text as one word for a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

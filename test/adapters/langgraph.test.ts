@@ -14,7 +14,7 @@ import {
   type CheckpointSaverOptions,
   checkpointSaver,
 } from "../../src/adapters/langgraph/index.ts";
-import type { TenantApi } from "../../src/engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../src/engine/interfaces.ts";
 import { BackscrollError, open } from "../../src/index.ts";
 import type { RecordInfo } from "../../src/model/record.ts";
 import { repeats } from "../support/repeats.ts";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Engine } from "../../src/engine/engine.ts";
 import { open, textOf } from "../../src/index.ts";
 import { Follower } from "../../src/store/postgres/fleet/follower.ts";
-import { ReadRouter } from "../../src/store/postgres/fleet/read-router.ts";
+import { ReadRouter } from "../../src/store/postgres/fleet/routed-store.ts";
 import { openPostgresStore } from "../../src/store/postgres/open-postgres-store.ts";
 import { PostgresDatabase } from "../../src/store/postgres/postgres-database.ts";
 import type { Store } from "../../src/store/store.ts";

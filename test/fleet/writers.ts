@@ -2,7 +2,7 @@
 
 import { pause } from "../../src/async/pause.ts";
 import type { Engine } from "../../src/engine/engine.ts";
-import type { TenantApi } from "../../src/engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../src/engine/interfaces.ts";
 import type { VerifyReport } from "../../src/engine/verify/verify.ts";
 import { textOf } from "../../src/index.ts";
 

@@ -15,11 +15,11 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connect } from "../../src/client/index.ts";
 import { open } from "../../src/index.ts";
-import { COPY_PREFIX } from "../../src/server/copies/store-copy.ts";
 import type { LogRequest, RequestEvent } from "../../src/server/log.ts";
 import type { CopyStore } from "../../src/server/route.ts";
 import { copyHere } from "../../src/server/routes/backup.ts";
 import { openServer } from "../../src/server/serve.ts";
+import { COPY_PREFIX } from "../../src/server/store-copy.ts";
 import { createWorld, MARKER, type World } from "./world.ts";
 
 let world: World;

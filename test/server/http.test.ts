@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { encodeFrame } from "../../src/api/record/record-frame.ts";
+import { encodeFrame } from "../../src/api/records.ts";
 import { MAX_REQUEST_BYTES } from "../../src/model/limits.ts";
 import { toLogLine } from "../../src/server/log.ts";
 import { openServer } from "../../src/server/serve.ts";

@@ -1,6 +1,6 @@
 /** The requests of `route-cases.ts` for records and originals, whose bodies are bytes. */
 
-import { encodeFrame } from "../../src/api/record/record-frame.ts";
+import { encodeFrame } from "../../src/api/records.ts";
 import type { Ids, RouteCase } from "./route-cases.ts";
 
 export const RECORD_ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {

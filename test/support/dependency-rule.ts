@@ -19,10 +19,8 @@ const TABLES_READER = {
  */
 export const RULE: Record<string, { readonly folders: string[]; readonly packages: string[] }> = {
   model: { folders: [], packages: [] },
-  // The parts of the model that the page imports.
-  "model/excerpt.ts": { folders: [], packages: [] },
-  "model/project-name.ts": { folders: [], packages: [] },
-  "model/telling-fields.ts": { folders: [], packages: [] },
+  // The part of the model that the page imports.
+  "model/display.ts": { folders: [], packages: [] },
 
   // Detection and masking of secrets, shared by the index, facts and every surface.
   secrets: { folders: [], packages: [] },
@@ -33,7 +31,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Pure: no I/O, no clock, no randomness. Hashing is computation.
   transcript: { folders: ["model"], packages: ["node:crypto"] },
 
-  search: { folders: ["model", "model/excerpt.ts", "secrets", "transcript"], packages: [] },
+  search: { folders: ["model", "model/display.ts", "secrets", "transcript"], packages: [] },
 
   context: { folders: ["model", "secrets", "transcript"], packages: [] },
   compaction: { folders: ["model", "transcript", "context"], packages: [] },
@@ -113,7 +111,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Writers of other agents' files: entries in, text out.
-  export: { folders: ["model", "secrets", "transcript", "compaction"], packages: ["marked"] },
+  export: {
+    folders: ["model", "model/display.ts", "secrets", "transcript", "compaction"],
+    packages: ["marked"],
+  },
 
   // Language models: the only user of the AI SDK, which is loaded with the first call.
   providers: { folders: ["model", "context"], packages: ["ai", "@ai-sdk/openai-compatible"] },
@@ -157,35 +158,34 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "ingest ingest/files ingest/identity ingest/sources.ts",
       "ingest/read-transcript.ts gateway/config archive/rules/incognito.ts",
     ),
-    packages: ["node:fs", "node:fs/promises", "node:os", "node:path"],
+    packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:zlib"],
   },
 
   // The marks of sessions of which nothing is stored.
   "archive/rules/incognito.ts": { folders: ["model", "engine"], packages: ["node:crypto"] },
 
   // Optional host policy: compaction, memory flush, silence, answers. Uses the SDK through `providers`.
-  "gateway/silence": { folders: ["model"], packages: [] },
+  "gateway/silence.ts": { folders: ["model"], packages: [] },
   "gateway/compaction": {
     folders: ["model", "context", "compaction", "engine"],
     packages: [],
   },
   // The configuration file, which also has the rules of ingesting.
   "gateway/config": {
-    folders: ["model", "context", "routing", "gateway/compaction", "gateway/silence"],
+    folders: names("model model/display.ts context routing gateway/compaction gateway/silence.ts"),
     packages: ["node:fs", "node:path"],
   },
-  "gateway/flush": {
-    folders: names("model context engine providers", "gateway/compaction gateway/silence"),
-    packages: ["node:fs/promises", "node:path"],
-  },
   "gateway/after-turn": {
-    folders: names("model async compaction context engine gateway/compaction gateway/flush"),
-    packages: [],
+    folders: names(
+      "model async compaction context engine providers",
+      "gateway/compaction gateway/silence.ts",
+    ),
+    packages: ["node:fs/promises", "node:path"],
   },
   "gateway/generate": {
     folders: names(
       "model transcript context engine providers",
-      "gateway/compaction gateway/silence gateway/after-turn",
+      "gateway/compaction gateway/silence.ts gateway/after-turn",
     ),
     packages: [],
   },
@@ -198,8 +198,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
   gateway: {
     folders: names(
-      "model context routing engine providers gateway/config gateway/silence",
-      "gateway/compaction gateway/flush gateway/after-turn gateway/generate",
+      "model model/display.ts context routing engine providers gateway/config gateway/silence.ts",
+      "gateway/compaction gateway/after-turn gateway/generate",
       "gateway/with-memory",
     ),
     packages: ["node:crypto", "node:fs", "node:path"],
@@ -208,7 +208,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Conversions to wire types: imports only types of the engine and the store. Masks secrets.
   api: {
     folders: names(
-      "model model/telling-fields.ts secrets search context compaction store engine ingest",
+      "model model/display.ts secrets search context compaction store engine ingest",
       "archive gateway",
     ),
     packages: [],
@@ -243,7 +243,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
 
   // Recaps and traces, composed of the primitives, and their text.
-  recap: { folders: ["model", "search", "compaction", "engine", "api"], packages: [] },
+  recap: {
+    folders: ["model", "model/display.ts", "search", "compaction", "engine", "api"],
+    packages: [],
+  },
   // Their wire types, for clients: without code of the readers.
   "recap/wire": { folders: ["model", "api", "recap"], packages: [] },
   // A session handed to another agent: its files are written, read back and registered here.
@@ -261,7 +264,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // A surface: REST and live events. The only user of hono.
   server: {
     folders: names(
-      "model async transcript context compaction engine api archive",
+      "model model/display.ts async transcript context compaction engine api archive",
       "ingest ingest/read-transcript.ts export transfer",
       "gateway gateway/config gateway/generate recap recap/wire",
       "backup.ts policy.ts",
@@ -279,10 +282,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // The page, bundled for browsers. It reaches the server through the client alone; each library has one
   // folder that imports it.
   page: {
-    folders: names(
-      "client model/excerpt.ts model/project-name.ts model/telling-fields.ts",
-      "page/markdown page/code page/difference",
-    ),
+    folders: names("client model/display.ts", "page/markdown page/code page/difference"),
     packages: ["preact", "preact/hooks", "@preact/signals"],
   },
   "page/markdown": { folders: [], packages: ["marked", "dompurify"] },
@@ -301,7 +301,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // MCP: the only user of its SDK. Takes quoting from the context and project ids from the readers.
   mcp: {
     folders: names(
-      "model model/excerpt.ts search context engine api recap recap/wire ingest/identity",
+      "model model/display.ts search context engine api recap recap/wire ingest/identity",
       "archive/rules/incognito.ts",
     ),
     packages: names(
@@ -323,7 +323,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // A surface: translates, never decides.
   cli: {
     folders: names(
-      "model model/excerpt.ts model/project-name.ts async transcript engine api archive transfer",
+      "model model/display.ts async transcript engine api archive transfer",
       "open.ts backup.ts policy.ts client transfer/resume",
       "ingest ingest/sources.ts ingest/read-transcript.ts ingest/files",
       "ingest/identity export",
@@ -344,12 +344,12 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "open.ts": {
     folders: names(
       "model store store/sqlite store/postgres engine",
-      "providers providers/embedding telemetry",
+      "providers providers/embedding telemetry.ts",
     ),
     packages: [],
   },
   // Spans of the store's calls. OpenTelemetry's API is loaded on demand.
-  telemetry: { folders: ["model", "store"], packages: [] },
+  "telemetry.ts": { folders: ["model", "store"], packages: [] },
   // The port and the conformance suite, for third-party backends.
   "store-kit": { folders: ["model", "store", "engine", "open.ts"], packages: [] },
   "backup.ts": {

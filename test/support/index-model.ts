@@ -146,7 +146,7 @@ export class IndexModel {
         return need.windows.map(({ session, sequence, before, after }) =>
           this.#window(session, sequence, before, after),
         );
-      case "breath":
+      case "yield":
         return undefined;
     }
   };

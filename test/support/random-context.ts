@@ -6,7 +6,7 @@
  */
 
 import fc from "fast-check";
-import type { ContextMessage } from "../../src/context/message.ts";
+import type { ContextMessage } from "../../src/context/chat-model.ts";
 import type { Block } from "../../src/model/block.ts";
 
 export function randomContext(): fc.Arbitrary<ContextMessage[]> {

@@ -1,6 +1,6 @@
 /** A made archive of tool calls that are hard to find, and a plain scan of it. */
 
-import type { EngineApi } from "../../src/engine/interfaces/engine-api.ts";
+import type { EngineApi } from "../../src/engine/interfaces.ts";
 import type { MessageInput } from "../../src/engine/message-input.ts";
 import type { Block, Entry, Session } from "../../src/index.ts";
 import { seeded } from "./random.ts";

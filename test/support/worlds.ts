@@ -1,7 +1,7 @@
 /** Where an adapter's store may be: both databases, and behind a server. */
 
 import { serveStore } from "../../src/client/client.cases.ts";
-import type { EngineApi } from "../../src/engine/interfaces/engine-api.ts";
+import type { EngineApi } from "../../src/engine/interfaces.ts";
 import { open } from "../../src/index.ts";
 import { createDatabase } from "./postgres.ts";
 

@@ -12,7 +12,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase } from "../../../test/support/postgres.ts";
 import { serveStore } from "../../client/client.cases.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { open } from "../../index.ts";
 import { chatStore } from "./index.ts";
 

@@ -5,21 +5,24 @@
  * supersedes the stored one, which stays in the session's tree.
  */
 
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../../engine/interfaces.ts";
+import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import { describe, isPlainObject } from "../../model/json.ts";
+import {
+  describe,
+  isPlainObject,
+  isSameJson,
+  type JsonValue,
+  stringifyJson,
+} from "../../model/json.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
-import { checkTenant } from "../common/check-tenant.ts";
-import { KnownSessions } from "../common/known-sessions.ts";
-import { readAhead } from "../common/read-ahead.ts";
-import { untilSettled } from "../common/settle.ts";
-import { isSame, toEntryInput, toUIMessage, type UIMessageLike } from "./ui-message.ts";
+import { checkTenant, KnownSessions, readAhead, untilSettled } from "../common/sessions.ts";
+import { toBlocks } from "../common/ui-parts.ts";
 
 export interface ChatStoreOptions {
   /** The sessions' agent. Default: `assistant`. */
@@ -237,4 +240,37 @@ async function append(
 
 function toIds(messages: readonly UIMessageLike[]): string[] {
   return messages.slice(-TAIL).map(({ id }) => id);
+}
+
+/** The fields of the SDK's `UIMessage` that we read. */
+export interface UIMessageLike {
+  readonly id: string;
+  readonly role: "system" | "user" | "assistant";
+  readonly metadata?: unknown;
+  readonly parts: readonly object[];
+}
+
+function toEntryInput(message: UIMessageLike): MessageEntryInput {
+  // As the SDK sends it over the network: fields that are undefined are absent.
+  const raw = JSON.parse(stringifyJson(message, "message")) as JsonValue;
+  return { role: message.role, content: toBlocks(message.parts), raw };
+}
+
+/** A message of another writer, without a stored UIMessage, is shown by its text. */
+function toUIMessage<Message extends UIMessageLike>(entry: Entry): Message {
+  if (isUIMessage(entry.raw)) return entry.raw as unknown as Message;
+  const parts = entry.blocks.flatMap((block) =>
+    block.type === "text" ? [{ type: "text", text: block.text }] : [],
+  );
+  const role = entry.role === "user" || entry.role === "system" ? entry.role : "assistant";
+  return { id: entry.id, role, parts } as unknown as Message;
+}
+
+/** Whether an entry holds an equal message. */
+function isSame(entry: Entry, message: UIMessageLike): boolean {
+  return isSameJson(entry.raw, JSON.parse(JSON.stringify(message)) as JsonValue);
+}
+
+function isUIMessage(raw: JsonValue): boolean {
+  return isPlainObject(raw) && typeof raw["id"] === "string" && Array.isArray(raw["parts"]);
 }

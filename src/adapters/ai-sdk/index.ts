@@ -1,7 +1,8 @@
 /** The public names of `backscroll/ai`. */
 
+export type { UIMessageLike } from "./chat-store.ts";
 export { type ChatStore, type ChatStoreOptions, chatStore } from "./chat-store.ts";
-export type { InputSchema } from "./input-schema.ts";
+export type { InputSchema } from "./memory-tools.ts";
 export {
   type MemoryScope,
   type MemoryTool,
@@ -12,11 +13,10 @@ export {
   type SearchMemoryToolInput,
   type SearchSessionsToolInput,
 } from "./memory-tools.ts";
-export type { StreamProducer } from "./resumable/producer.ts";
+export type { StreamProducer } from "./resumable-streams.ts";
 export {
   type ResumableStreams,
   type ResumableStreamsOptions,
   resumableStreams,
-} from "./resumable/resumable-streams.ts";
-export type { ChunkLike } from "./resumable/stream-records.ts";
-export type { UIMessageLike } from "./ui-message.ts";
+} from "./resumable-streams.ts";
+export type { ChunkLike } from "./stream-records.ts";

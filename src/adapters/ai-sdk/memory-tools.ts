@@ -6,17 +6,18 @@
  */
 
 import { maskMemory } from "../../api/mask.ts";
-import { ABOUT_RECALLED, MEMORY_WORDS, QUERY_HELP } from "../../api/memory-words.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
-import { parseTime } from "../../api/text/time-input.ts";
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import { ABOUT_RECALLED, MEMORY_WORDS, QUERY_HELP } from "../../api/text/session-heading.ts";
+import { parseTime } from "../../api/text/times.ts";
+import type { SessionApi } from "../../engine/interfaces.ts";
 import type { SearchInput } from "../../engine/search.ts";
 import { SEARCH_RESULT } from "../../model/answers/context.ts";
+import { defined } from "../../model/defined.ts";
 import { checkFields, checkMethods, checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { MAX_HITS, MAX_WINDOW } from "../../model/limits.ts";
 import { MEMORY } from "../../model/note.ts";
-import { type InputSchema, inputSchema } from "./input-schema.ts";
 
 export interface MemoryTool<Input, Output> {
   readonly description: string;
@@ -103,8 +104,7 @@ export function memoryTools(session: SessionApi, options: MemoryToolsOptions = {
         const scope = given ?? { agent: (await session.meta()).agent };
         const result = await session.searchOthers(query, {
           ...scope,
-          ...(input.context_before === undefined ? {} : { contextBefore: input.context_before }),
-          ...(input.context_after === undefined ? {} : { contextAfter: input.context_after }),
+          ...defined({ contextBefore: input.context_before, contextAfter: input.context_after }),
           ...(input.since === undefined ? {} : { since: parseTime(input.since, "since", "since") }),
           ...(input.until === undefined ? {} : { until: parseTime(input.until, "until", "until") }),
           ...(input.limit === undefined ? {} : { limit: input.limit }),
@@ -148,4 +148,78 @@ function count(description: string): {
   description: string;
 } {
   return { type: "integer", minimum: 0, maximum: MAX_WINDOW - 1, description };
+}
+
+/**
+ * The input of a tool as Standard Schema describes it, with JSON Schema:
+ * https://standardschema.dev. The AI SDK accepts such objects, so it need not be installed.
+ */
+export interface InputSchema<Input> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: "backscroll";
+    readonly validate: (value: unknown) => ValidInput<Input> | InvalidInput;
+    readonly jsonSchema: {
+      readonly input: () => JsonObject;
+      readonly output: () => JsonObject;
+    };
+    readonly types?: { readonly input: unknown; readonly output: Input } | undefined;
+  };
+}
+
+interface ValidInput<Input> {
+  readonly value: Input;
+  readonly issues?: undefined;
+}
+
+interface InvalidInput {
+  readonly issues: readonly { readonly message: string }[];
+}
+
+/** A property of the input, in JSON Schema. */
+interface Property extends JsonObject {
+  readonly type: "string" | "integer";
+  readonly description: string;
+}
+
+/** An object with these properties and no others. The engine checks the values. */
+function inputSchema<Input>(
+  properties: Readonly<Record<string, Property>>,
+  required: readonly string[],
+): InputSchema<Input> {
+  const schema = (): JsonObject => ({
+    type: "object",
+    properties: { ...properties },
+    required: [...required],
+    additionalProperties: false,
+  });
+  const validate = (value: unknown): ValidInput<Input> | InvalidInput => {
+    const problem = findProblem(value, properties, required);
+    return problem === undefined ? { value: value as Input } : { issues: [{ message: problem }] };
+  };
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "backscroll",
+      validate,
+      jsonSchema: { input: schema, output: schema },
+    },
+  };
+}
+
+function findProblem(
+  value: unknown,
+  properties: Readonly<Record<string, Property>>,
+  required: readonly string[],
+): string | undefined {
+  if (!isPlainObject(value)) return "the input must be an object";
+  const missing = required.find((name) => value[name] === undefined);
+  if (missing !== undefined) return `${missing} is missing`;
+  for (const [name, given] of Object.entries(value)) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    if (property === undefined) return `there is no ${name}`;
+    const fits = property.type === "string" ? typeof given === "string" : Number.isInteger(given);
+    if (given !== undefined && !fits) return `${name} must be of type ${property.type}`;
+  }
+  return undefined;
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase } from "../../../test/support/postgres.ts";
 import { connect } from "../../client/index.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { type Engine, open } from "../../index.ts";
 import { openServer } from "../../server/index.ts";
 import { type AnthropicMemory, anthropicMemory } from "./index.ts";

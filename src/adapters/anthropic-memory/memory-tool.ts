@@ -6,14 +6,20 @@
  * Only failures of the store are thrown.
  */
 
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { DEFAULT_HITS } from "../../model/limits.ts";
-import { checkTenant } from "../common/check-tenant.ts";
-import { type MemoryFile, MemoryFiles, type MemoryFileVersion } from "./files.ts";
-import { Refusal, toInnerPath, toOuterPath } from "./paths.ts";
+import { checkTenant } from "../common/sessions.ts";
+import {
+  type MemoryFile,
+  MemoryFiles,
+  type MemoryFileVersion,
+  Refusal,
+  toInnerPath,
+  toOuterPath,
+} from "./files.ts";
 
 /**
  * The answers of the commands, as the memory tool's documentation words them.

@@ -7,5 +7,5 @@ export type {
   MessageFormat,
   ThreadHistory,
   ThreadItem,
-} from "./sdk-types.ts";
+} from "./thread-history.ts";
 export { type ThreadHistoryOptions, threadHistory } from "./thread-history.ts";

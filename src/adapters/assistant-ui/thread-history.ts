@@ -8,41 +8,38 @@
  */
 
 import { KeyedQueue } from "../../async/keyed-queue.ts";
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../../engine/interfaces.ts";
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { RecentMap } from "../../model/recent-map.ts";
-import { checkTenant } from "../common/check-tenant.ts";
-import { KnownSessions } from "../common/known-sessions.ts";
-import { canReplace, replaceInPath } from "../common/replace-in-path.ts";
-import { storeOrBare, untilSettled } from "../common/settle.ts";
-import { type MessageTree, readTree, type TreeMessage } from "./message-tree.ts";
-import type {
-  FormattedHistory,
-  History,
-  HistoryItem,
-  MessageFormat,
-  ThreadHistory,
-  ThreadItem,
-} from "./sdk-types.ts";
+import {
+  canReplace,
+  checkTenant,
+  KnownSessions,
+  replaceInPath,
+  storeOrBare,
+  untilSettled,
+} from "../common/sessions.ts";
 import {
   type Authors,
   isSame,
+  type MessageTree,
   messageIdOf,
+  readTree,
   SOURCE,
   type StoredMessage,
   THREAD_MESSAGE,
+  type TreeMessage,
   toEntryInput,
   toJson,
   toPlainContent,
   toPlainMessage,
   toStored,
   toThreadMessage,
-} from "./stored-message.ts";
+} from "./message-tree.ts";
 
 export interface ThreadHistoryOptions {
   /**
@@ -342,4 +339,60 @@ function checkId(id: unknown): string {
 
 function invalid(field: string, message: string): BackscrollError {
   return new BackscrollError("invalid_input", message, { details: { field } });
+}
+
+/**
+ * A `ThreadMessage`, which is returned unchanged. `any`, because the package's own type is a union
+ * that only the package names.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: the package's union of messages must be assignable both ways.
+type ThreadMessageLike = any;
+
+/** A message, and the id of the message before it. */
+export interface HistoryItem<Message> {
+  parentId: string | null;
+  message: Message;
+}
+
+export interface ThreadItem extends HistoryItem<ThreadMessageLike> {
+  runConfig?: { readonly custom?: Record<string, unknown> };
+}
+
+export interface History<Item> {
+  /** The last message of the branch that is shown; null if there is none. */
+  headId?: string | null;
+  /** A message comes after its parent. */
+  messages: Item[];
+}
+
+/** How another runtime, such as the AI SDK's, stores its messages. */
+export interface MessageFormat<Message, Content extends Record<string, unknown>> {
+  format: string;
+  encode(item: HistoryItem<Message>): Content;
+  decode(stored: {
+    id: string;
+    parent_id: string | null;
+    format: string;
+    content: Content;
+  }): HistoryItem<Message>;
+  getId(message: Message): string;
+}
+
+/** The result of `withFormat`. */
+export interface FormattedHistory<Message> {
+  load(): Promise<History<HistoryItem<Message>>>;
+  append(item: HistoryItem<Message>): Promise<void>;
+  update(item: HistoryItem<Message>, localMessageId: string): Promise<void>;
+  delete(items: HistoryItem<Message>[]): Promise<void>;
+}
+
+/** A `ThreadHistoryAdapter`. */
+export interface ThreadHistory {
+  load(): Promise<History<ThreadItem>>;
+  append(item: ThreadItem): Promise<void>;
+  update(item: ThreadItem): Promise<void>;
+  delete(items: ThreadItem[]): Promise<void>;
+  withFormat<Message, Content extends Record<string, unknown>>(
+    format: MessageFormat<Message, Content>,
+  ): FormattedHistory<Message>;
 }

@@ -1,10 +1,10 @@
 /** The public names of `backscroll/claude-agent-sdk`. */
 
+export { type ClaudeSessionStoreOptions, claudeSessionStore } from "./session-store.ts";
 export type {
   ClaudeEntry,
   ClaudeSessionKey,
   ClaudeSessionStore,
   ClaudeSummary,
   FoldSummary,
-} from "./sdk-types.ts";
-export { type ClaudeSessionStoreOptions, claudeSessionStore } from "./session-store.ts";
+} from "./transcripts.ts";

@@ -7,37 +7,39 @@
  */
 
 import { KeyedQueue } from "../../async/keyed-queue.ts";
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../../engine/interfaces.ts";
 import type { Usage } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE, MAX_TITLE_BYTES } from "../../model/limits.ts";
+import { combineUsage, totalTokens } from "../../model/prices.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
-import { combineUsage, totalTokens } from "../../model/usage.ts";
-import { FROM_REQUEST, isMadeTitle, TITLE_FROM_KEY } from "../../transcript/title/made-title.ts";
 import { titleOfRequest } from "../../transcript/title/request-title.ts";
-import { checkTenant } from "../common/check-tenant.ts";
-import { treePages } from "../common/tree-pages.ts";
+import { FROM_REQUEST, isMadeTitle, TITLE_FROM_KEY } from "../../transcript/title/title-text.ts";
+import { checkTenant, treePages } from "../common/sessions.ts";
 import {
   type Authors,
+  type ClaudeEntry,
+  type ClaudeSessionKey,
+  type ClaudeSessionStore,
+  type ClaudeSummary,
   type CountUsage,
+  type FoldSummary,
+  type ListedSession,
+  mainKey,
+  projectPrefix,
+  readSummaries,
   requestOf,
+  SOURCE,
+  SUMMARIES,
+  sessionIdOf,
   toCustomInput,
   toEntryInput,
   toLine,
-} from "./entry-mapping.ts";
-import type {
-  ClaudeEntry,
-  ClaudeSessionKey,
-  ClaudeSessionStore,
-  ClaudeSummary,
-  FoldSummary,
-} from "./sdk-types.ts";
-import { type ListedSession, readSummaries, SUMMARIES } from "./summaries.ts";
-import { mainKey, projectPrefix, SOURCE, sessionIdOf, transcriptKey } from "./transcript-key.ts";
+  transcriptKey,
+} from "./transcripts.ts";
 
 /**
  * The title of a session, from the lines of its transcript.

@@ -8,29 +8,39 @@
  * again.
  */
 
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
 import type { RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
-import { checkTenant } from "../common/check-tenant.ts";
-import { deleteBelow } from "../common/delete-records.ts";
+import { deleteBelow } from "../common/records.ts";
+import { checkTenant } from "../common/sessions.ts";
 import { ChannelValues, type StoredValue } from "./channel-values.ts";
 import {
   type Channels,
   CheckpointRecords,
+  type Dumped,
   type KnownCheckpoint,
+  PendingWrites,
   type StoredCheckpoint,
   toRecordValue,
   toStored,
 } from "./checkpoint-records.ts";
-import type { Dumped } from "./frames.ts";
-import { checkpointIdOf, configOf, lineOf, missing, requireLine } from "./graph-config.ts";
-import { checkPart, checkpointKey, keysOf, type Line, valuesOf } from "./keys.ts";
+import {
+  checkPart,
+  checkpointIdOf,
+  checkpointKey,
+  configOf,
+  keysOf,
+  type Line,
+  lineOf,
+  missing,
+  requireLine,
+  valuesOf,
+} from "./keys.ts";
 import { MessageMirror } from "./message-mirror.ts";
-import { PendingWrites } from "./pending-writes.ts";
 import { type Draft, PieceStore } from "./piece-store.ts";
 import { type Pruned, type PruneOptions, pruneThreads } from "./prune.ts";
 import type {
@@ -43,7 +53,6 @@ import type {
   PendingWrite,
   Serializer,
 } from "./sdk-types.ts";
-import { lazySerializer } from "./serializer.ts";
 
 export interface CheckpointSaverOptions {
   /** The namespace of its records. Default: `langgraph`. */
@@ -395,4 +404,31 @@ function fits(metadata: unknown, filter: Readonly<Record<string, unknown>> = {})
 function compareVersions(a: ChannelVersion, b: ChannelVersion): number {
   if (typeof a === "number" && typeof b === "number") return a - b;
   return String(a) < String(b) ? -1 : 1;
+}
+
+/** An optional peer: only callers of this adapter have it. */
+const PACKAGE: string = "@langchain/langgraph-checkpoint";
+
+function lazySerializer(): Serializer {
+  let loading: Promise<Serializer> | undefined;
+  const load = () => (loading ??= loadSerializer());
+  return {
+    dumpsTyped: async (value) => (await load()).dumpsTyped(value),
+    loadsTyped: async (type, bytes) => (await load()).loadsTyped(type, bytes),
+  };
+}
+
+async function loadSerializer(): Promise<Serializer> {
+  try {
+    const { MemorySaver } = (await import(PACKAGE)) as {
+      readonly MemorySaver: new () => { readonly serde: Serializer };
+    };
+    return new MemorySaver().serde;
+  } catch (cause) {
+    throw new BackscrollError(
+      "invalid_input",
+      `${PACKAGE} cannot be loaded; install it, or give serde: new MemorySaver().serde`,
+      { details: { field: "serde" }, cause },
+    );
+  }
 }

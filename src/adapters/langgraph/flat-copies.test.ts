@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fromFlatCopy, isAsCopied, toFlatCopy } from "./flat-copies.ts";
+import { fromFlatCopy, isAsCopied, toFlatCopy } from "./piece-store.ts";
 
 const BRAND = Symbol.for("langchain.message");
 

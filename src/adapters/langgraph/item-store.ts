@@ -3,20 +3,17 @@
  * fields are the record's text.
  */
 
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { eachRecord } from "../../engine/records/each-record.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
-import type { RecordsApi } from "../../engine/records/records.ts";
+import { eachRecord, type RecordsApi } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { describe, isPlainObject, type JsonValue } from "../../model/json.ts";
 import { MAX_HITS, MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
 import type { StoredRecord } from "../../model/record.ts";
-import { checkTenant } from "../common/check-tenant.ts";
-import { deleteIfThere } from "../common/delete-records.ts";
-import { escaped, plain } from "../common/key-parts.ts";
-import { toRecordText } from "../common/record-text.ts";
+import { deleteIfThere, escaped, plain, toRecordText } from "../common/records.ts";
+import { checkTenant } from "../common/sessions.ts";
 import type {
   GetOperation,
   ListNamespacesOperation,

@@ -4,11 +4,10 @@
  * the checkpoints are read, so that those of a new checkpoint are not among them.
  */
 
-import { eachRecord } from "../../engine/records/each-record.ts";
-import type { RecordsApi } from "../../engine/records/records.ts";
+import { eachRecord, type RecordsApi } from "../../engine/records/records.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { StoredRecord } from "../../model/record.ts";
-import { deleteBelow, deleteKeys } from "../common/delete-records.ts";
+import { deleteBelow, deleteKeys } from "../common/records.ts";
 import type { StoredValue } from "./channel-values.ts";
 import {
   checkpointKey,

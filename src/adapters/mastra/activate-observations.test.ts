@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { activate } from "./activate-observations.ts";
-import type { ObservationChunk, ObservationRecord } from "./observation-types.ts";
+import { activate } from "./observation-records.ts";
+import type { ObservationChunk, ObservationRecord } from "./sdk-types.ts";
 
 const AT = new Date(Date.UTC(2026, 0, 2));
 

@@ -1,10 +1,10 @@
 /** The memory domain as Mastra takes it: an instance of its own class. */
 
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import { checkTenant } from "../common/check-tenant.ts";
+import { checkTenant } from "../common/sessions.ts";
 import { MemoryDomain } from "./memory-domain.ts";
 import { SOURCE } from "./message-mirror.ts";
 import type { ObservationRecords } from "./observation-records.ts";

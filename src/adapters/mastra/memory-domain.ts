@@ -6,17 +6,25 @@
  */
 
 import { KeyedQueue } from "../../async/keyed-queue.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import type { StoredRecord } from "../../model/record.ts";
-import { toRecordText } from "../common/record-text.ts";
-import { untilWritten } from "../common/settle.ts";
-import { listMessages, type MessagePage } from "./message-lists.ts";
+import { toRecordText } from "../common/records.ts";
+import { untilWritten } from "../common/sessions.ts";
 import { type Authors, MessageMirror } from "./message-mirror.ts";
-import { checkMessage, MessageRecords } from "./message-records.ts";
+import { checkMessage, listMessages, type MessagePage, MessageRecords } from "./message-records.ts";
 import { ObservationRecords } from "./observation-records.ts";
-import { invalid, isWithin } from "./paging.ts";
-import { type MessagePlace, messagesOf, resourceKey } from "./record-keys.ts";
-import { checkName, RecordStore, timeAfter, toDate, toJson } from "./record-store.ts";
+import {
+  checkName,
+  invalid,
+  isWithin,
+  type MessagePlace,
+  messagesOf,
+  RecordStore,
+  resourceKey,
+  timeAfter,
+  toDate,
+  toJson,
+} from "./record-store.ts";
 import type {
   DateRange,
   MastraMessage,

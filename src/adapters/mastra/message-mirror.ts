@@ -5,18 +5,21 @@
  * list.
  */
 
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { SessionApi, TenantApi } from "../../engine/interfaces.ts";
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
 import type { BlockInput } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject, isSameJson, type JsonValue } from "../../model/json.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE, MAX_TITLE_BYTES } from "../../model/limits.ts";
-import { digest } from "../common/digest.ts";
-import { KnownSessions } from "../common/known-sessions.ts";
-import { canReplace, replaceInPath } from "../common/replace-in-path.ts";
-import { storeOrBare, untilSettled } from "../common/settle.ts";
-import { treePages } from "../common/tree-pages.ts";
+import { digest } from "../common/records.ts";
+import {
+  canReplace,
+  KnownSessions,
+  replaceInPath,
+  storeOrBare,
+  treePages,
+  untilSettled,
+} from "../common/sessions.ts";
 import { toBlocks } from "../common/ui-parts.ts";
 import type { MastraMessage, MastraThread } from "./sdk-types.ts";
 

@@ -4,10 +4,25 @@ import type { RecordOperation } from "../../engine/records/record-input.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import type { StoredRecord } from "../../model/record.ts";
-import { untilWritten } from "../common/settle.ts";
-import { checkWanted, directionOf, fieldOf, hasAll, pageOf, sliceOf } from "./paging.ts";
-import { ownerKey, THREADS, threadKey, threadOfOwner, threadsOf } from "./record-keys.ts";
-import { checkName, type RecordStore, timeAfter, toDate, toJson } from "./record-store.ts";
+import { untilWritten } from "../common/sessions.ts";
+import {
+  checkName,
+  checkWanted,
+  directionOf,
+  fieldOf,
+  hasAll,
+  ownerKey,
+  pageOf,
+  type RecordStore,
+  sliceOf,
+  THREADS,
+  threadKey,
+  threadOfOwner,
+  threadsOf,
+  timeAfter,
+  toDate,
+  toJson,
+} from "./record-store.ts";
 import type { MastraThread, Page, ThreadListing } from "./sdk-types.ts";
 
 /** The default page size, as Mastra's. */

@@ -1,5 +1,10 @@
 /** The public names of `backscroll/openai-agents`. */
 
-export { AgentsSession, type AgentsSessionOptions, agentsSession } from "./agents-session.ts";
-export { type FitHistoryOptions, fitHistory } from "./fit-history.ts";
-export type { AgentItem, HistoryMutation, HistoryTransactionArgs } from "./sdk-types.ts";
+export {
+  AgentsSession,
+  type AgentsSessionOptions,
+  agentsSession,
+  type FitHistoryOptions,
+  fitHistory,
+} from "./agents-session.ts";
+export type { AgentItem, HistoryMutation, HistoryTransactionArgs } from "./items.ts";

@@ -6,9 +6,8 @@
 import type { CustomEntryInput } from "../../engine/writing/entry-input.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject, stringifyJson } from "../../model/json.ts";
-import { digest } from "../common/digest.ts";
-import { canonicalText, toItemJson } from "./item-json.ts";
-import type { AgentItem, HistoryTransactionArgs } from "./sdk-types.ts";
+import { digest } from "../common/records.ts";
+import { type AgentItem, canonicalText, type HistoryTransactionArgs, toItemJson } from "./items.ts";
 
 /** `invalid_input` names the field that is wrong. Each field is read once. */
 export function checkTransaction(args: HistoryTransactionArgs): HistoryTransactionArgs {

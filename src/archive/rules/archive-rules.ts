@@ -7,16 +7,25 @@
  */
 
 import { statSync } from "node:fs";
-import { realpath } from "node:fs/promises";
+import { lstat, readFile, realpath, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { configPlace } from "../../gateway/config/find-config.ts";
 import type { IgnoreConfig } from "../../gateway/config/gateway-config.ts";
 import type { GitLookup } from "../../ingest/identity/git.ts";
-import { normalizeRemote } from "../../ingest/repository-name.ts";
+import { normalizeRemote } from "../../ingest/machine-paths.ts";
 import type { Environment, ImportedSession } from "../../ingest/source.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { didYouMean } from "../../model/suggest.ts";
-import { IGNORE_FILE, isIgnoredFolder, readIgnoreFile } from "./ignore-file.ts";
+import { INCOGNITO, isIncognito } from "./incognito.ts";
+
+// The file `.backscrollignore`: conversations of agents that work in its folder, or in folders that
+// its lines name, are never stored.
+//
+// A line is a pattern of folders in the manner of gitignore, without negation and classes. A file
+// that cannot be read counts as one without lines, which names everything.
+
+const IGNORE_FILE = ".backscrollignore";
 
 interface Rule {
   /** As reports name it: the setting and its value. */
@@ -63,7 +72,7 @@ export class ArchiveRules {
     const facts = statSync(path, { throwIfNoEntry: false });
     const mark = facts === undefined ? "" : `${path} ${facts.mtimeMs} ${facts.size} ${facts.ino}`;
     if (mark === this.#read && !(facts === undefined && isNamed)) return;
-    const { loadConfig } = await import("../../gateway/config/load-config.ts");
+    const { loadConfig } = await import("../../gateway/config/read-config.ts");
     const { ignore, keep } = loadConfig(home, variables).config;
     for (const name of ignore.agents) {
       if (this.#agents.includes(name)) continue;
@@ -213,4 +222,109 @@ function hasInOrder(text: string, pieces: readonly string[]): boolean {
 
 function wrong(field: string, what: string): BackscrollError {
   return new BackscrollError("invalid_input", `${field} ${what}`, { details: { field } });
+}
+
+/** More bytes are no list of folders. */
+const MAX_BYTES = 64 * 1024;
+
+/** Stands for any number of folders. */
+const ANY = "**";
+
+/** Each pattern as names of folders; one of them matches a path or its beginning. */
+type IgnoredFolders = readonly (readonly string[])[];
+
+const EVERYTHING: IgnoredFolders = [[ANY]];
+
+/** Undefined if the folder has no such file. */
+export async function readIgnoreFile(folder: string): Promise<IgnoredFolders | undefined> {
+  const path = join(folder, IGNORE_FILE);
+  try {
+    const facts = await stat(path);
+    // A pipe would wait for a writer.
+    if (!facts.isFile() || facts.size > MAX_BYTES) return EVERYTHING;
+  } catch {
+    // There is none, or the folder is another user's; else it is a link to nowhere.
+    return lstat(path).then(
+      () => EVERYTHING,
+      () => undefined,
+    );
+  }
+  try {
+    return parseIgnoreFile(await readFile(path, "utf8"));
+  } catch {
+    return EVERYTHING;
+  }
+}
+
+export function parseIgnoreFile(text: string): IgnoredFolders {
+  const lines = text
+    .replace(/^\uFEFF/, "")
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "" && !line.startsWith("#"));
+  return lines.length === 0 ? EVERYTHING : lines.map(toNames);
+}
+
+function toNames(line: string): readonly string[] {
+  const names = line.split("/").filter((name) => name !== "" && name !== ".");
+  if (names.length === 0 || (names.length === 1 && names[0] === "*")) return [ANY];
+  // As in gitignore: a single name occurs at any depth, unless a slash precedes it.
+  const isAnchored = line.startsWith("/") || names.length > 1;
+  return [...(isAnchored ? [] : [ANY]), ...names, ANY];
+}
+
+/** Whether one of the patterns matches `names`, a path relative to the file's folder. */
+export function isIgnoredFolder(ignored: IgnoredFolders, names: readonly string[]): boolean {
+  return ignored.some((pattern) =>
+    fits(pattern, names, ANY, (wanted, name) =>
+      fits([...wanted], [...name], "*", (one, other) => one === other),
+    ),
+  );
+}
+
+/**
+ * Whether `items` are those of `pattern`, with any number of them for each `star`. Only the last
+ * star is ever tried again, so the time is at most the product of both lengths.
+ */
+function fits(
+  pattern: readonly string[],
+  items: readonly string[],
+  star: string,
+  isSame: (wanted: string, item: string) => boolean,
+): boolean {
+  let [at, item, lastStar, resumed] = [0, 0, -1, 0];
+  while (item < items.length) {
+    const wanted = pattern[at];
+    if (wanted === star) [lastStar, resumed, at] = [at, item, at + 1];
+    else if (wanted !== undefined && isSame(wanted, items[item] as string))
+      [at, item] = [at + 1, item + 1];
+    else if (lastStar >= 0) [at, item, resumed] = [lastStar + 1, resumed + 1, resumed + 1];
+    else return false;
+  }
+  return pattern.slice(at).every((wanted) => wanted === star);
+}
+
+/** What decides about a session, without its content. */
+export interface IgnorableSession
+  extends Pick<ImportedSession, "source" | "agent" | "cwd" | "repo"> {
+  /** The session's own id. */
+  readonly id: string;
+  readonly parent: string | null;
+}
+
+export function toIgnorable(
+  { source, agent, cwd, repo, parentSession }: ImportedSession,
+  id: string,
+): IgnorableSession {
+  return { source, agent, id, cwd, parent: parentSession, ...(repo === undefined ? {} : { repo }) };
+}
+
+/** The name of the rule that keeps the session out; undefined: it is stored. */
+export async function findIgnoringRule(
+  { rules, tenant }: { readonly rules: ArchiveRules; readonly tenant: TenantApi },
+  session: IgnorableSession,
+): Promise<string | undefined> {
+  const rule = await rules.find(session);
+  if (rule !== undefined) return rule;
+  return (await isIncognito(tenant, session.id, session.parent)) ? INCOGNITO : undefined;
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
 import { createFolder } from "../../../test/support/folder.ts";
 import { SEED, seeded } from "../../../test/support/random.ts";
-import { isIgnoredFolder, parseIgnoreFile, readIgnoreFile } from "./ignore-file.ts";
+import { isIgnoredFolder, parseIgnoreFile, readIgnoreFile } from "./archive-rules.ts";
 
 const names = (path: string) => path.split("/").filter((name) => name !== "");
 const ignores = (text: string, path: string) => isIgnoredFolder(parseIgnoreFile(text), names(path));

@@ -4,8 +4,8 @@
  */
 
 import { hash } from "node:crypto";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
-import { BackscrollError } from "../../model/errors.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
+import { ignoring } from "../../model/errors.ts";
 
 /** The rule's name in reports. */
 export const INCOGNITO = "incognito";
@@ -35,11 +35,7 @@ export async function isIncognito(
 }
 
 export async function unmarkIncognito(tenant: TenantApi, id: string): Promise<void> {
-  try {
-    await tenant.records.delete(NAMESPACE, keyOf(id));
-  } catch (error) {
-    if (!BackscrollError.is(error, "record_not_found")) throw error;
-  }
+  await ignoring("record_not_found", () => tenant.records.delete(NAMESPACE, keyOf(id)));
 }
 
 function keyOf(id: string): string {

@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
 import { open } from "../../open.ts";
 import { createMachine, type Machine, NOTES, notes } from "../archive.cases.ts";
+import { expireSessions } from "../ingest.ts";
 import { createSetting } from "../ingest-setting.ts";
-import { watchPlaces } from "../watch/watch.ts";
-import { expireSessions } from "./expire-sessions.ts";
+import { watchPlaces } from "../watch.ts";
 import { markIncognito } from "./incognito.ts";
 
 function configure({ home }: Machine, config: object): void {

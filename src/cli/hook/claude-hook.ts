@@ -8,9 +8,9 @@
 import { spawn } from "node:child_process";
 import { ingest, survey } from "../../archive/ingest.ts";
 import { ArchiveRules } from "../../archive/rules/archive-rules.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { GitLookup } from "../../ingest/identity/git.ts";
-import { projectId } from "../../ingest/identity/session-key.ts";
+import { projectId } from "../../ingest/identity/identity.ts";
 import type { Environment } from "../../ingest/source.ts";
 import { SOURCES } from "../../ingest/sources.ts";
 import { BackscrollError } from "../../model/errors.ts";

@@ -8,17 +8,16 @@
 
 import { open } from "node:fs/promises";
 import { maskText } from "../../api/mask.ts";
-import { saidBlocks } from "../../api/text/said-blocks.ts";
+import { saidBlocks } from "../../api/text/session-heading.ts";
 import type { DigestedEntry } from "../../compaction/digest/digest.ts";
 import {
   addToHandover,
   type Handover,
   renderHandover,
   startHandover,
-} from "../../compaction/handover/handover.ts";
-import { escapeTags } from "../../context/own-tags.ts";
-import { quoteConversation } from "../../context/quote.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+} from "../../compaction/handover.ts";
+import { escapeTags, quoteConversation } from "../../context/quote.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { splitLines } from "../../ingest/lines.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
 import { SOURCES } from "../../ingest/sources.ts";

@@ -6,7 +6,7 @@
 
 import { isPlainObject } from "../../model/json.ts";
 import { quote } from "../program.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "./agents.ts";
 import type { Change, Presence } from "./change.ts";
 import { addJson, getJson, removeJson } from "./jsonc-edit.ts";
 

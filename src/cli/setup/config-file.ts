@@ -21,7 +21,23 @@ import {
 import { dirname, join, resolve } from "node:path";
 import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { ConfigError } from "./config-error.ts";
+
+/** Why a configuration cannot be edited; the message becomes part of an error that names the file. */
+export class ConfigError extends Error {
+  /** From 1. */
+  readonly line: number;
+
+  constructor(message: string, text: string, at: number) {
+    super(message);
+    this.line = lineAt(text, at);
+  }
+}
+
+function lineAt(text: string, at: number): number {
+  let line = 1;
+  for (let i = text.indexOf("\n"); i >= 0 && i < at; i = text.indexOf("\n", i + 1)) line++;
+  return line;
+}
 
 export const COPY_SUFFIX = ".before-backscroll";
 /** The copy of a file from which `--remove` took a manually changed part. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "./config-file.ts";
 import { addJson, getJson, removeJson, setJson } from "./jsonc-edit.ts";
 
 const VALUE = { command: "x" };

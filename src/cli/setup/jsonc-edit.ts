@@ -14,7 +14,7 @@ import {
   printParseErrorCode,
 } from "jsonc-parser";
 import { isPlainObject } from "../../model/json.ts";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "./config-file.ts";
 
 /** Names of members; a number is the index of an element. */
 type JsonPath = readonly (string | number)[];

@@ -1,19 +1,18 @@
 /**
  * The command with which another program can start this Backscroll later, in any folder: the
- * current one, if that works there.
+ * current one, if that works there. Programs are found on the PATH as a shell does.
  */
 
 import { spawnSync } from "node:child_process";
-import { realpathSync } from "node:fs";
-import { resolve } from "node:path";
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { delimiter, join, resolve } from "node:path";
 import type { Environment } from "../../ingest/source.ts";
 import { MEMORY } from "../../store/store-options.ts";
 import { usageError } from "../command.ts";
 import { type Context, isServer } from "../context.ts";
-import type { ServerCommand } from "./agent.ts";
-import { findProgram, isSameFile } from "./find-program.ts";
+import type { ServerCommand } from "./agents.ts";
 
-export interface Started {
+interface Started {
   /** The script that Node runs. */
   readonly script: string;
   /** The Node that runs it. */
@@ -87,4 +86,38 @@ function isNewEnough(machine: Environment, running: string): boolean {
   const { stdout } = spawnSync(found, ["--version"], { encoding: "utf8", timeout: 5_000 });
   const [, major = 0, minor = 0] = (/^v(\d+)\.(\d+)/.exec(stdout ?? "") ?? []).map(Number);
   return major > 22 || (major === 22 && minor >= 18);
+}
+
+/** Its path; undefined if missing. */
+export function findProgram(
+  name: string,
+  { variables, platform }: Environment,
+): string | undefined {
+  const folders = (variables["PATH"] ?? variables["Path"] ?? "").split(delimiter);
+  const endings = platform === "win32" ? [".cmd", ".exe", ".bat"] : [""];
+  for (const folder of folders.filter((each) => each !== "")) {
+    for (const ending of endings) {
+      const file = join(folder, name + ending);
+      if (isProgram(file)) return file;
+    }
+  }
+  return undefined;
+}
+
+/** Whether two paths are the same file. */
+function isSameFile(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
+}
+
+function isProgram(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
 }

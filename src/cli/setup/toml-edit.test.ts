@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "./config-file.ts";
 import { getToml, removeToml, setToml } from "./toml-edit.ts";
 
 const PATH = ["mcp_servers", "backscroll"];

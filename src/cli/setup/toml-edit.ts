@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { parse, TomlError } from "smol-toml";
 import { isPlainObject } from "../../model/json.ts";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError } from "./config-file.ts";
 
 type Path = readonly string[];
 type Fields = Readonly<Record<string, unknown>>;

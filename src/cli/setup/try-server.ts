@@ -2,7 +2,7 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Environment } from "../../ingest/source.ts";
-import type { ServerCommand } from "./agent.ts";
+import type { ServerCommand } from "./agents.ts";
 
 export interface TriedServer {
   readonly ok: boolean;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { cutText, oneLine } from "./cut-text.ts";
+import { cutText, oneLine } from "./timeline.ts";
 
 const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../../model/entry.ts";
 import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
-import { renderSummary } from "../render/render.ts";
+import { renderSummary } from "../render.ts";
 import type { SummaryStructure } from "../summary.ts";
 import { call, digest, entry, ofKind, result } from "./digest.cases.ts";
 

@@ -11,17 +11,25 @@
 import { type Block, inputTextOf, type ToolResultBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { CitedText, SummaryStructure } from "../summary.ts";
-import { cutText, oneLine } from "./cut-text.ts";
-import { addSorted, findFiles } from "./key-files.ts";
 import {
   finishLedger,
+  joinLedgers,
   type LedgerDraft,
   openToolName,
   recordCall,
   recordResult,
   startLedger,
 } from "./ledger.ts";
-import { addLine, lineOf, startTimeline, type Timeline } from "./timeline.ts";
+import {
+  addLine,
+  cutText,
+  joinFolds,
+  joinTimelines,
+  lineOf,
+  oneLine,
+  startTimeline,
+  type Timeline,
+} from "./timeline.ts";
 
 /** claw-code's numbers: three requests, three lines of pending work, eight files. */
 const MAX_CITED = 3;
@@ -157,4 +165,106 @@ function toolNameOf(digest: Digest, result: ToolResultBlock): string {
 
 function textIn(block: Block): string {
   return block.type === "text" ? block.text : "";
+}
+
+/** The bounds of each list: see `digest.ts`. */
+const LIMITS = { cited: 3, keyFiles: 8, tools: 100 } as const;
+
+/** `later` covers the entries after `earlier`. The result has the same bounds. */
+export function mergeStructures(
+  earlier: SummaryStructure,
+  later: SummaryStructure,
+): SummaryStructure {
+  const sum = (key: keyof SummaryStructure["scope"]) => earlier.scope[key] + later.scope[key];
+  const newest = <Item>(key: (structure: SummaryStructure) => readonly Item[]) =>
+    [...key(earlier), ...key(later)].slice(-LIMITS.cited);
+  return {
+    version: 1,
+    scope: {
+      messages: sum("messages"),
+      user: sum("user"),
+      assistant: sum("assistant"),
+      tool: sum("tool"),
+    },
+    tools: sorted(earlier.tools, later.tools, LIMITS.tools),
+    requests: newest(({ requests }) => requests),
+    pending: newest(({ pending }) => pending),
+    keyFiles: sorted(earlier.keyFiles, later.keyFiles, LIMITS.keyFiles),
+    currentWork: later.currentWork ?? earlier.currentWork,
+    ...joinTimelines(earlier, later),
+    ledger: joinLedgers(earlier.ledger, later.ledger),
+  };
+}
+
+function sorted(a: readonly string[], b: readonly string[], max: number): string[] {
+  const all = [...a];
+  for (const value of b) addSorted(all, value, max);
+  return all;
+}
+
+// Files mentioned in a conversation, by claw-code's rule: words with a slash and one of six
+// extensions. The list is sorted and then cut, so it does not rank them.
+
+const EXTENSIONS = new Set(["rs", "ts", "tsx", "js", "json", "md"]);
+
+/** Punctuation around a path in prose. */
+const TRIMMED = ",.:;)(\"'`";
+
+/** Longer words are data, not paths. */
+const MAX_PATH_LENGTH = 512;
+
+/** Calls `found` with each path in `text`. */
+function findFiles(text: string, found: (path: string) => void): void {
+  if (!text.includes("/")) return;
+  for (const [word] of text.matchAll(/\S+/g)) {
+    if (!word.includes("/") || word.length > MAX_PATH_LENGTH) continue;
+    const path = trim(word);
+    if (path.includes("/") && hasKnownExtension(path)) found(path.toWellFormed());
+  }
+}
+
+/** Inserts `value` into a sorted list of distinct values, cut to `max`. */
+function addSorted(list: string[], value: string, max: number): void {
+  let i = list.length;
+  while (i > 0 && (list[i - 1] as string) >= value) i--;
+  if (list[i] === value || i >= max) return;
+  list.splice(i, 0, value);
+  if (list.length > max) list.pop();
+}
+
+function trim(word: string): string {
+  let start = 0;
+  let end = word.length;
+  while (start < end && TRIMMED.includes(word[start] as string)) start++;
+  while (end > start && TRIMMED.includes(word[end - 1] as string)) end--;
+  return word.slice(start, end);
+}
+
+function hasKnownExtension(path: string): boolean {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const dot = name.lastIndexOf(".");
+  return dot > 0 && EXTENSIONS.has(name.slice(dot + 1).toLowerCase());
+}
+
+/**
+ * A structure without quoted text, for sessions whose retention erases it.
+ *
+ * Requests, open work, commands and the timeline quote covered messages. Counts, entry ranges,
+ * tools and files remain.
+ */
+export function dropQuotes(structure: SummaryStructure): SummaryStructure {
+  const { folded, timeline, ledger } = structure;
+  return {
+    ...structure,
+    requests: [],
+    pending: [],
+    currentWork: null,
+    folded: joinFolds(folded, timeline),
+    timeline: [],
+    ledger: {
+      ...ledger,
+      commands: [],
+      earlierCommands: ledger.earlierCommands + ledger.commands.length,
+    },
+  };
 }

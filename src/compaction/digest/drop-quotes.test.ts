@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { renderSummary } from "../render/render.ts";
+import { renderSummary } from "../render.ts";
 import { call, digest, entry, result } from "./digest.cases.ts";
-import { dropQuotes } from "./drop-quotes.ts";
+import { dropQuotes } from "./digest.ts";
 
 const structure = digest([
   entry("e1", "user", "Please look at the zebra in src/stripes.ts, then TODO the rest"),

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { call, digest, entry, result } from "./digest.cases.ts";
-import { toolEffects } from "./tool-effects.ts";
+import { toolEffects } from "./ledger.ts";
 
 function check(
   name: string,

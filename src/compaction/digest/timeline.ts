@@ -7,14 +7,13 @@
 
 import { type Block, inputTextOf, type ToolResultBlock } from "../../model/block.ts";
 import type { TimelineFold, TimelineLine } from "../summary.ts";
-import { oneLine } from "./cut-text.ts";
 
-export const MAX_TIMELINE_LINES = 200;
+const MAX_TIMELINE_LINES = 200;
 /**
  * The bound of all lines. Only messages with many blocks reach it: a usual line has 160 characters.
  */
-export const MAX_TIMELINE_CHARACTERS = 60_000;
-export const MAX_FOLDS = 20;
+const MAX_TIMELINE_CHARACTERS = 60_000;
+const MAX_FOLDS = 20;
 
 const BLOCK_CHARACTERS = 160;
 /** Blocks shown on a line; the rest is counted. */
@@ -155,3 +154,41 @@ function join(a: TimelineFold, b: TimelineFold): TimelineFold {
     tool: a.tool + b.tool,
   };
 }
+
+/** The first `max` code points of `text`, with "…" if it was cut. */
+export function cutText(text: string, max: number): string {
+  if (text.length <= max) return text.toWellFormed();
+  let end = 0;
+  for (let count = 0; count < max && end < text.length; count++) {
+    end += (text.codePointAt(end) ?? 0) > 0xffff ? 2 : 1;
+  }
+  const head = text.slice(0, end).toWellFormed();
+  return end < text.length ? `${head}…` : head;
+}
+
+/** Characters read of a text that becomes a line. */
+const HEAD_LENGTH = 8_192;
+
+/**
+ * `text` as one line of at most `max` code points. White space with a line break becomes one space:
+ * lines have a meaning in a summary, so quoted text must not add any.
+ */
+export function oneLine(text: string, max: number): string {
+  const near = text.slice(0, 4 * max);
+  if (near.length < text.length && !/^\s/.test(near)) {
+    // The head usually suffices: text of more than twice as many units has more code points.
+    const joined = joinLines(near).trimEnd();
+    if (joined.length > 2 * max) return cutText(joined, max);
+  }
+  const head = text.slice(0, HEAD_LENGTH);
+  const joined = joinLines(head);
+  const line = cutText(joined === head ? head : joined.trim(), max);
+  return head.length < text.length && !line.endsWith("…") ? `${line}…` : line;
+}
+
+function joinLines(text: string): string {
+  if (!LINE_BREAK.test(text)) return text;
+  return text.replace(/\s+/g, (run) => (LINE_BREAK.test(run) ? " " : run));
+}
+
+const LINE_BREAK = /[\n\r\v\f\u0085\u2028\u2029]/;

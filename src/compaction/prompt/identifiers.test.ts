@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cpuMs } from "../../../test/support/cpu-time.ts";
 import { call, entry } from "../digest/digest.cases.ts";
-import { frequentIdentifiers, identifiersOfText } from "./identifiers.ts";
+import { frequentIdentifiers, identifiersOfText } from "./summary-prompt.ts";
 
 function check(text: string, expected: string[]): void {
   expect(identifiersOfText(text)).toEqual(expected);

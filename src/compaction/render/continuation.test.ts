@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { continuationMessage } from "./continuation.ts";
+import { continuationMessage } from "../render.ts";
 
 const PREAMBLE =
   "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n";

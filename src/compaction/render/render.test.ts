@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { call, digest, entry, result } from "../digest/digest.cases.ts";
-import { continuationMessage } from "./continuation.ts";
-import { mechanicalSummarizer, renderSummary } from "./render.ts";
+import { continuationMessage, mechanicalSummarizer, renderSummary } from "../render.ts";
 
 const FIRST = [
   entry("01JA01", "system", "You are a careful engineer."),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseArguments } from "./json-object.ts";
+import { parseArguments } from "./turn.ts";
 
 describe("parseArguments", () => {
   test("reads an object", () => {

@@ -12,17 +12,21 @@ import {
   type OpaqueBlock,
   type ThinkingBlock,
 } from "../../model/block.ts";
-import { cleanText, isBlank } from "./clean-text.ts";
-import { type Family, familyOf } from "./family.ts";
-import { parseObject } from "./json-object.ts";
-import type { ImageRules, NameRule, ProviderRules } from "./rules.ts";
-import type {
-  AssistantTurn,
-  SentImage,
-  SentOpaque,
-  SentText,
-  SentThinking,
-  UserTurn,
+import {
+  type Family,
+  familyOf,
+  type ImageRules,
+  type NameRule,
+  type ProviderRules,
+} from "./rules.ts";
+import {
+  type AssistantTurn,
+  parseObject,
+  type SentImage,
+  type SentOpaque,
+  type SentText,
+  type SentThinking,
+  type UserTurn,
 } from "./turn.ts";
 
 /**
@@ -254,3 +258,22 @@ function fitName(name: string, rule: NameRule): string {
   const started = rule.startsWithLetter && !/^[a-zA-Z_]/.test(allowed) ? `_${allowed}` : allowed;
   return started.slice(0, rule.maxLength);
 }
+
+// Makes text valid for every provider.
+//
+// A lone surrogate, left by a cut between UTF-16 units, makes this and every later request invalid
+// JSON for strict parsers. Some providers refuse text without a visible character.
+
+/** `text` with lone surrogates replaced; null if it has no visible character. */
+export function cleanText(text: string): string | null {
+  return isBlank(text) ? null : text.toWellFormed();
+}
+
+/** Whether `text` has no visible character. */
+function isBlank(text: string): boolean {
+  return BLANK.test(text);
+}
+
+// Controls count as blank: some providers test by Python's white space, which has more of them than
+// JavaScript's.
+const BLANK = /^[\s\p{Cc}]*$/u;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Block } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
-import type { ContextMessage } from "../message.ts";
-import { readTurns } from "./read-turns.ts";
+import type { ContextMessage } from "../chat-model.ts";
+import { readTurns } from "./prepare-turns.ts";
 import { COMMON_MEDIA_TYPES, type ProviderRules } from "./rules.ts";
 
 const RULES: ProviderRules = {

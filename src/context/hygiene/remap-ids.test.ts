@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { remapIds, uniqueIds } from "./remap-ids.ts";
+import { remapIds, uniqueIds } from "./repairs.ts";
 import type { IdRule } from "./rules.ts";
 import type { Turn } from "./turn.ts";
 

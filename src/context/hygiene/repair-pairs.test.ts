@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MISSING_RESULT, repairPairs } from "./repair-pairs.ts";
+import { MISSING_RESULT, repairPairs } from "./repairs.ts";
 import { callsOf, type SentCall, type SentResult, type Turn } from "./turn.ts";
 
 /**

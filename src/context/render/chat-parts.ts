@@ -2,8 +2,7 @@
 
 import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
-import { type AssistantTurn, callsOf, type UserTurn } from "../hygiene/turn.ts";
-import { dataUrl, joinTexts } from "./output-text.ts";
+import { type AssistantTurn, callsOf, dataUrl, joinTexts, type UserTurn } from "../hygiene/turn.ts";
 
 /** The arguments are the model's text. */
 export interface FunctionCall {

@@ -7,12 +7,18 @@
 
 import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
-import { parseArguments } from "../hygiene/json-object.ts";
+import type { ContextMessage } from "../chat-model.ts";
 import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
 import { COMMON_MEDIA_TYPES, type ProviderRules } from "../hygiene/rules.ts";
-import type { AssistantTurn, SentImage, SentResult, Turn, UserTurn } from "../hygiene/turn.ts";
-import type { ContextMessage } from "../message.ts";
-import { outputText } from "./output-text.ts";
+import {
+  type AssistantTurn,
+  outputText,
+  parseArguments,
+  type SentImage,
+  type SentResult,
+  type Turn,
+  type UserTurn,
+} from "../hygiene/turn.ts";
 
 export type GooglePart =
   | { text: string; thought?: true; thoughtSignature?: string }

@@ -7,12 +7,11 @@
  */
 
 import type { JsonObject } from "../../model/json.ts";
+import type { ContextMessage } from "../chat-model.ts";
 import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
 import { COMMON_MEDIA_TYPES, type ProviderRules } from "../hygiene/rules.ts";
-import type { AssistantTurn, Turn } from "../hygiene/turn.ts";
-import type { ContextMessage } from "../message.ts";
+import { type AssistantTurn, joinTexts, outputTextWithError, type Turn } from "../hygiene/turn.ts";
 import { type FunctionCall, functionCalls, userContent } from "./chat-parts.ts";
-import { joinTexts, outputTextWithError } from "./output-text.ts";
 
 export type OpenAiChatPart =
   | { type: "text"; text: string }

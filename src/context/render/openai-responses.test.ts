@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ContextMessage } from "../message.ts";
+import type { ContextMessage } from "../chat-model.ts";
 import { renderContext } from "./render.ts";
 import { PNG, STORY, said } from "./story.cases.ts";
 

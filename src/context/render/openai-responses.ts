@@ -7,11 +7,19 @@
 
 import { inputTextOf } from "../../model/block.ts";
 import type { JsonObject } from "../../model/json.ts";
+import type { ContextMessage } from "../chat-model.ts";
 import { prepareTurns, type RenderOptions } from "../hygiene/prepare-turns.ts";
 import { COMMON_MEDIA_TYPES, type ProviderRules } from "../hygiene/rules.ts";
-import type { AssistantTurn, SentImage, SentResult, Turn, UserTurn } from "../hygiene/turn.ts";
-import type { ContextMessage } from "../message.ts";
-import { dataUrl, outputTextWithError, outputWithError } from "./output-text.ts";
+import {
+  type AssistantTurn,
+  dataUrl,
+  outputTextWithError,
+  outputWithError,
+  type SentImage,
+  type SentResult,
+  type Turn,
+  type UserTurn,
+} from "../hygiene/turn.ts";
 
 export type OpenAiInputPart =
   | { type: "input_text"; text: string }

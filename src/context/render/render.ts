@@ -8,8 +8,8 @@
 import { checkFields } from "../../model/input.ts";
 import type { Provider } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import type { ContextMessage } from "../chat-model.ts";
 import type { RenderOptions } from "../hygiene/prepare-turns.ts";
-import type { ContextMessage } from "../message.ts";
 import { type AiSdkContext, renderAiSdk } from "./ai-sdk.ts";
 import { type AnthropicContext, renderAnthropic } from "./anthropic.ts";
 import { type GoogleContext, renderGoogle } from "./google.ts";

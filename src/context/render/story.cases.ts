@@ -1,6 +1,6 @@
 /** An example conversation with everything that renderers treat differently. */
 
-import type { ContextMessage } from "../message.ts";
+import type { ContextMessage } from "../chat-model.ts";
 
 export const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ";
 

@@ -3,7 +3,7 @@
  * session's id as its label. Callers that show a shared session must mask secrets.
  */
 
-import { type AccessToken, SHARE_SCOPE } from "../../model/access-token.ts";
+import { type AccessToken, SHARE_SCOPE } from "../../model/access.ts";
 import type { SHARE } from "../../model/answers/store.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { DEFAULT_SHARE_DAYS, MAX_PAGE, MAX_SHARE_DAYS } from "../../model/limits.ts";
@@ -11,8 +11,7 @@ import type { FieldsOf } from "../../model/shape.ts";
 import { sessionNotFound, tokenNotFound } from "../../store/store-errors.ts";
 import { checkInput, checkKey, checkTime, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { findValidToken } from "./authenticate.ts";
-import { formatToken, hashSecret, newSecret } from "./token-text.ts";
+import { findValidToken, formatToken, hashSecret, newSecret } from "./authenticate.ts";
 
 export interface Share extends FieldsOf<typeof SHARE> {}
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createUlids } from "../../model/ids.ts";
-import { formatToken, hashSecret, newSecret, parseToken } from "./token-text.ts";
+import { formatToken, hashSecret, newSecret, parseToken } from "./authenticate.ts";
 
 const ID = "01JZ8Q4V7N6D0M3T5R9W2XKYBC";
 

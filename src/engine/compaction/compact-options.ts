@@ -1,17 +1,17 @@
 /** Options of a compaction: the caller's, the session's, and defaults. */
 
 import type { CompactionPlan } from "../../compaction/plan.ts";
-import type { KeepStrategy } from "../../compaction/plan-input.ts";
-import { readCompactionPolicy } from "../../compaction/policy.ts";
 import {
   clawKeep,
   HALF_KEEP,
+  type KeepStrategy,
   NONE_KEEP,
   type PlanPreset,
   TOKENS_KEEP,
-} from "../../compaction/presets.ts";
-import { modelSummarizer } from "../../compaction/prompt/model-summarizer.ts";
-import { mechanicalSummarizer, type SummaryProfile } from "../../compaction/render/render.ts";
+} from "../../compaction/plan-input.ts";
+import { readCompactionPolicy } from "../../compaction/policy.ts";
+import { modelSummarizer } from "../../compaction/prompt/check-summary.ts";
+import { mechanicalSummarizer, type SummaryProfile } from "../../compaction/render.ts";
 import type { Summarizer } from "../../compaction/summary.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { BackscrollError } from "../../model/errors.ts";
@@ -24,8 +24,8 @@ import type {
 } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_INSTRUCTIONS_BYTES } from "../../model/limits.ts";
+import type { TextModel } from "../../model/models.ts";
 import type { Session } from "../../model/session.ts";
-import type { TextModel } from "../../model/text-model.ts";
 import { checkInput, checkOneOf, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 
@@ -137,7 +137,7 @@ function checkInstructions(given: string | undefined): string | undefined {
 }
 
 /** The caller's summarizer, a model by name, or the mechanical one. */
-export function toSummarizer(
+function toSummarizer(
   engine: EngineContext,
   session: Session,
   input: Pick<CompactInput, "summarizer" | "model" | "fallback">,

@@ -7,7 +7,7 @@
  */
 
 import type { CompactionPlan, NoPlan } from "../../compaction/plan.ts";
-import { mechanicalSummarizer } from "../../compaction/render/render.ts";
+import { mechanicalSummarizer } from "../../compaction/render.ts";
 import type { COMPACTION_RESULT } from "../../model/answers/context.ts";
 import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
@@ -28,8 +28,13 @@ import {
   surveyContext,
 } from "./compaction-ground.ts";
 import { writeHierarchy } from "./hierarchy.ts";
-import { type CompactionKey, compactionKey, figuresOf, findRepeated } from "./replay-compaction.ts";
-import { storeCompaction } from "./store-compaction.ts";
+import {
+  type CompactionKey,
+  compactionKey,
+  figuresOf,
+  findRepeated,
+  storeCompaction,
+} from "./store-compaction.ts";
 import { type SummaryTask, type WrittenSummary, writeSummary } from "./write-summary.ts";
 
 export interface CompactionResult extends FieldsOf<typeof COMPACTION_RESULT> {}

@@ -1,6 +1,6 @@
 /** The data of a compaction entry: the contract between compaction and context building. */
 
-import type { SummaryProfile } from "../../compaction/render/render.ts";
+import type { SummaryProfile } from "../../compaction/render.ts";
 import { isStructure, type SummaryStructure } from "../../compaction/summary.ts";
 import type { ResultCut } from "../../context/cut-results.ts";
 import { textOf } from "../../model/block.ts";

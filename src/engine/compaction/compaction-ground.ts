@@ -2,17 +2,20 @@
 
 import { planCompaction } from "../../compaction/plan.ts";
 import type { PlanItem } from "../../compaction/plan-input.ts";
-import { continuationMessage } from "../../compaction/render/continuation.ts";
-import type { SummaryProfile } from "../../compaction/render/render.ts";
+import { continuationMessage } from "../../compaction/render.ts";
+import { resultTokens } from "../../context/cut-results.ts";
 import { quoteSummary } from "../../context/quote.ts";
-import { fromText } from "../../context/sized.ts";
+import { fromEntry, fromText } from "../../context/sent-tokens.ts";
+import type { TokenCounter } from "../../context/tokens.ts";
+import { type Entry, replyToOf } from "../../model/entry.ts";
+import type { SummaryProfile } from "../../model/inputs/choices.ts";
 import type { Session } from "../../model/session.ts";
+import { toolTraffic } from "../../transcript/tool-pairs.ts";
 import { readContextAs } from "../context/read-context.ts";
 import { readStanding } from "../context/standing.ts";
 import type { EngineContext } from "../engine-context.ts";
 import type { CheckedCompaction } from "./compact-options.ts";
 import type { CompactionView } from "./compaction-entry.ts";
-import { toPlanItem } from "./plan-items.ts";
 
 export interface CompactionGround {
   readonly session: Session;
@@ -69,4 +72,20 @@ export function summaryTokens(
   const shown =
     profile === "claw" ? continuationMessage(text, { tailKept: true }) : quoteSummary(text);
   return fromText(shown, "summary", [], engine.counter).tokens;
+}
+
+function toPlanItem(entry: Entry, counter: TokenCounter): PlanItem {
+  const { id, sequence, kind, role, pinned, blocks } = entry;
+  const replyTo = role === "assistant" ? replyToOf(entry) : null;
+  return {
+    ...(replyTo === null ? {} : { replyTo }),
+    id,
+    sequence,
+    kind,
+    role,
+    pinned,
+    ...toolTraffic(blocks),
+    tokens: fromEntry(entry, "recent", counter).tokens,
+    resultTokens: resultTokens(blocks, counter),
+  };
 }

@@ -6,9 +6,12 @@
  * sources. So old detail fades slowly, and every level can be read.
  */
 
-import { finishDigest, startDigest } from "../../compaction/digest/digest.ts";
-import { dropQuotes } from "../../compaction/digest/drop-quotes.ts";
-import { mergeStructures } from "../../compaction/digest/merge-structures.ts";
+import {
+  dropQuotes,
+  finishDigest,
+  mergeStructures,
+  startDigest,
+} from "../../compaction/digest/digest.ts";
 import type { CompactionPlan } from "../../compaction/plan.ts";
 import type { SummaryStructure } from "../../compaction/summary.ts";
 import { textOf } from "../../model/block.ts";

@@ -8,10 +8,10 @@
 import {
   addEntry,
   type Digest,
+  dropQuotes,
   finishDigest,
   startDigest,
 } from "../../compaction/digest/digest.ts";
-import { dropQuotes } from "../../compaction/digest/drop-quotes.ts";
 import type {
   Summarizer,
   SummaryAnswer,

@@ -6,25 +6,31 @@
  * search tool when it should.
  */
 
-import { continuationMessage } from "../../compaction/render/continuation.ts";
+import { continuationMessage } from "../../compaction/render.ts";
 import { assembleContext, countFacts, type Omission } from "../../context/build.ts";
+import type { ContextMessage } from "../../context/chat-model.ts";
 import {
   type ChosenTurns,
   type ContextSummary,
   chooseWindow,
 } from "../../context/choose-window.ts";
-import { liftPinned } from "../../context/lift-pinned.ts";
-import type { ContextMessage } from "../../context/message.ts";
 import { pruneToolResults } from "../../context/prune.ts";
 import { type Provider, type RenderedContext, renderContext } from "../../context/render/render.ts";
-import { orderForReply, waitingBehind } from "../../context/reply-order.ts";
 import { countBlocks } from "../../context/tokens.ts";
-import { startsTurn, turnStarts } from "../../context/turns.ts";
+import {
+  liftPinned,
+  orderForReply,
+  startsTurn,
+  turnStarts,
+  waitingBehind,
+} from "../../context/turns.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
+import { entryNotFound } from "../../store/store-errors.ts";
 import { toolTraffic } from "../../transcript/tool-pairs.ts";
+import { invalid } from "../check.ts";
 import type { CompactionView } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
 import {
@@ -32,11 +38,9 @@ import {
   type CheckedContext,
   checkContextOptions,
 } from "./context-options.ts";
-import { findAnswered } from "./find-answered.ts";
-import { keepParticipants } from "./participants.ts";
 import { idsOf, readContext } from "./read-context.ts";
-import { recallEvicted, type ShownPast } from "./recall-evicted.ts";
-import { readStanding } from "./standing.ts";
+import { recallEvicted, type ShownPast } from "./recall.ts";
+import { findAll, readStanding } from "./standing.ts";
 
 export interface BuiltContext {
   readonly messages: readonly ContextMessage[];
@@ -188,4 +192,41 @@ function checkFits(
     `tokenBudget is ${tokenBudget}, but the pinned entries alone take ${needed} tokens; raise it to ${needed} at least, or unpin entries`,
     { details: { field: "tokenBudget", limit: tokenBudget, needed } },
   );
+}
+
+/** Searches the read entries first. Undefined if no message was named. */
+async function findAnswered(
+  engine: EngineContext,
+  sessionId: string,
+  read: readonly Entry[],
+  id: string | undefined,
+): Promise<Entry | undefined> {
+  if (id === undefined) return undefined;
+  const message = read.find((entry) => entry.id === id) ?? (await findAll(engine, [id]))[0];
+  if (message?.sessionId !== sessionId) throw entryNotFound(id, sessionId);
+  const { kind, role, status } = message;
+  if (kind === "message" && role === "user" && status === "committed") return message;
+  throw invalid("replyTo", `replyTo must name a message of a user; ${id} is none`);
+}
+
+/**
+ * Keeps the messages of these actors; null keeps all. A tool message belongs to the caller of the
+ * tool; messages without an actor (notes, system messages) are kept.
+ */
+function keepParticipants(
+  entries: readonly Entry[],
+  actors: ReadonlySet<string> | null,
+): readonly Entry[] {
+  if (actors === null) return entries;
+  const kept = new Set<string>();
+  return entries.filter((entry) => {
+    if (entry.role === "tool") {
+      return entry.blocks.some(
+        (block) => block.type === "tool_result" && kept.has(block.toolUseId),
+      );
+    }
+    if (entry.actor !== null && !actors.has(entry.actor)) return false;
+    for (const block of entry.blocks) if (block.type === "tool_use") kept.add(block.id);
+    return true;
+  });
 }

@@ -79,11 +79,11 @@ export function checkContextOptions(input: BuildContextInput): CheckedContext {
       filterParticipants === undefined
         ? null
         : new Set(filterParticipants.map((actor) => checkKey(actor, "filterParticipants"))),
-    query: query === undefined ? undefined : checkKey(query, "query"),
-    leaf: leaf === undefined ? undefined : checkKey(leaf, "leaf"),
-    replyTo: replyTo === undefined ? undefined : checkKey(replyTo, "replyTo"),
+    query,
+    leaf,
+    replyTo,
     provider,
-    model: model === undefined ? undefined : checkKey(model, "model"),
+    model,
     prune: prune === undefined ? undefined : checkPrune(prune),
   };
 }

@@ -54,3 +54,11 @@ export class ContextSizeCache {
 function keyOf(tenant: string, sessionId: string): string {
   return `${tenant}/${sessionId}`;
 }
+
+/**
+ * Estimates the usage of model calls without reported usage.
+ *
+ * Automatic compaction needs a figure for every call, or a session without usage would never be
+ * compacted. Such a call gets an estimate, marked as one. The context's size is read once and then
+ * updated incrementally (`ContextSizeCache`), so the cost does not grow with the session.
+ */

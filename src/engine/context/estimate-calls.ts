@@ -7,7 +7,7 @@
  */
 
 import { countBlocks, type TokenCounter } from "../../context/tokens.ts";
-import { totalTokens } from "../../model/usage.ts";
+import { totalTokens } from "../../model/prices.ts";
 import type { EngineContext } from "../engine-context.ts";
 import type { Draft } from "../message-input.ts";
 import type { ContextSize } from "./context-size-cache.ts";

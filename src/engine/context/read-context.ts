@@ -123,7 +123,7 @@ export function idsOf(entries: readonly Entry[]): ReadonlySet<string> {
 }
 
 /** Pages of context entries, newest first. */
-export async function* pagesBackwards(
+async function* pagesBackwards(
   engine: EngineContext,
   sessionId: string,
   leaf: string | undefined,

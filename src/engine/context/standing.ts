@@ -1,6 +1,6 @@
 /** Entries that stay in the context through compactions: pinned ones with their tool pairs. */
 
-import { toolGroups } from "../../compaction/cut/tool-groups.ts";
+import { toolGroups } from "../../compaction/choose-cut.ts";
 import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { EntryPage } from "../../store/entry-query.ts";

@@ -1,7 +1,7 @@
 /** A session's context size and total cost. */
 
-import { contextPressure, type Pressure } from "../../context/pressure.ts";
-import { fromEntry, sumTokens } from "../../context/sized.ts";
+import { contextPressure, type Pressure } from "../../context/context-window.ts";
+import { fromEntry, sumTokens } from "../../context/sent-tokens.ts";
 import type { CONTEXT_USAGE } from "../../model/answers/context.ts";
 import type { FieldsOf } from "../../model/shape.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";

@@ -1,8 +1,8 @@
 /** Embeds one batch: the next pieces of the feed become stored vectors. */
 
 import { pause } from "../../async/pause.ts";
-import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
+import type { Embedder } from "../../model/models.ts";
 import type { MaintenanceTask } from "../../search/port.ts";
 import type { VectorIndex } from "../../search/vectors/vector-port.ts";
 import type { Store } from "../../store/store.ts";

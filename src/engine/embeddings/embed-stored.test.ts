@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
-import type { Embedder } from "../../model/embedder.ts";
 import { LEASE_MS } from "../../model/lease.ts";
+import type { Embedder } from "../../model/models.ts";
 import { open } from "../../open.ts";
 import type { Engine } from "../engine.ts";
 

@@ -4,10 +4,10 @@
  * Resumable: each batch is stored before the next.
  */
 
-import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { LEASE_MS } from "../../model/lease.ts";
+import type { Embedder } from "../../model/models.ts";
 import { priceOf } from "../../model/prices.ts";
 import type { FeedRange } from "../../search/vectors/vector-port.ts";
 import { checkInput } from "../check.ts";

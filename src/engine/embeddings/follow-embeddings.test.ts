@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase } from "../../../test/support/postgres.ts";
-import type { Embedder, StoredVector, VectorStore, VectorTarget } from "../../model/embedder.ts";
+import type { Embedder, StoredVector, VectorStore, VectorTarget } from "../../model/models.ts";
 import { open } from "../../open.ts";
 import type { Engine } from "../engine.ts";
 import type { TenantEngine } from "../tenant-engine.ts";

@@ -6,12 +6,11 @@
  */
 
 import { pause } from "../../async/pause.ts";
-import type { Embedder } from "../../model/embedder.ts";
 import { BackscrollError, messageOf } from "../../model/errors.ts";
 import { LEASE_MS } from "../../model/lease.ts";
+import type { Embedder } from "../../model/models.ts";
 import type { Store } from "../../store/store.ts";
-import { holdLease } from "../leases/hold-lease.ts";
-import { claimsHere } from "../leases/lease-queue.ts";
+import { claimsHere, holdLease } from "../leases/hold-lease.ts";
 import { embedBatch } from "./embed-batch.ts";
 
 /** Messages written within this time are embedded together. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Change } from "../../model/change.ts";
 import type { JsonObject } from "../../model/json.ts";
-import { type VectorTasks, vectorTasks } from "./vector-tasks.ts";
+import { type VectorTasks, vectorTasks } from "./follow-embeddings.ts";
 
 /** Each change is a kind, a session, an entry and details. */
 function check(

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FactExtractor } from "../../facts/fact-extractor.ts";
 import { open } from "../../open.ts";
 import type { Engine } from "../engine.ts";
-import { withMark } from "./fact-marks.ts";
+import { withMark } from "./extract-facts.ts";
 
 let engine: Engine;
 beforeAll(async () => {

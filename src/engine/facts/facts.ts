@@ -106,8 +106,6 @@ export async function listFacts(
     superseded = false,
     minConfidence: least = 0,
   } = checkInput(input, "options", INPUTS.listFacts);
-  if (sessionId !== undefined) checkKey(sessionId, "sessionId");
-  if (after !== undefined) checkKey(after, "after");
   const limit = checkLimit(input.limit);
   const found: Fact[] = [];
   let last = after;

@@ -1,8 +1,7 @@
 /** Stores new facts and supersedes old ones in one transaction. */
 
 import type { PreparedFact } from "../../facts/prepare-facts.ts";
-import { reconcileFacts } from "../../facts/reconcile.ts";
-import { type Retirement, settleFacts } from "../../facts/settle.ts";
+import { type Retirement, reconcileFacts, settleFacts } from "../../facts/reconcile.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
 import type { Fact } from "../../model/note.ts";
 import type { EngineContext } from "../engine-context.ts";

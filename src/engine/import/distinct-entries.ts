@@ -7,8 +7,8 @@
  * entry before it.
  */
 
+import { KEPT_IDS } from "../../ingest/batches.ts";
 import { fingerprint } from "../../ingest/fingerprint.ts";
-import { KEPT_IDS } from "../../ingest/kept-counts.ts";
 import type { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import { type Block, inputTextOf } from "../../model/block.ts";

@@ -3,8 +3,8 @@
 import type { ImportedEntry } from "../../ingest/source.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { combineUsage, totalTokens } from "../../model/prices.ts";
 import { HOUR_CACHE_KEY } from "../../model/session.ts";
-import { combineUsage, totalTokens } from "../../model/usage.ts";
 import type { NewEntry } from "../../store/records.ts";
 import { knownName } from "./import-draft.ts";
 import type { PendingEntry } from "./imported-id.ts";

@@ -1,7 +1,7 @@
 /** Writes imported entries in batches, skipping known ones: looks up, plans, appends. */
 
+import { KEPT_IDS } from "../../ingest/batches.ts";
 import { isEmpty } from "../../ingest/fields.ts";
-import { KEPT_IDS } from "../../ingest/kept-counts.ts";
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
 import { lengthOfBlocks } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";

@@ -10,7 +10,7 @@ import { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import type { Block } from "../../model/block.ts";
 import { kindRules } from "../../model/entry.ts";
-import { combineUsage } from "../../model/usage.ts";
+import { combineUsage } from "../../model/prices.ts";
 import type { EntryPage } from "../../store/entry-query.ts";
 import type { EntryRecord, EntryUsage, NewEntry } from "../../store/records.ts";
 import { decodeContent } from "../../transcript/content.ts";

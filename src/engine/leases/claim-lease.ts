@@ -1,7 +1,7 @@
 /** Builds a checked lease claim with an owner from a host's options. */
 
 import { INPUTS } from "../../model/inputs/index.ts";
-import { checkInput, checkKey, invalid } from "../check.ts";
+import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type HoldLeaseOptions, holdLease, type LeasedWork } from "./hold-lease.ts";
 
@@ -24,7 +24,7 @@ export async function claimLease(
   const claim = {
     store: engine.store,
     name,
-    owner: owner === undefined ? engine.newId() : checkKey(owner, "owner"),
+    owner: owner ?? engine.newId(),
     durationMs: Math.ceil(checkDuration(durationMs, "durationMs", 100)),
     ...(patienceMs === undefined ? {} : { patienceMs }),
     ...(signal === undefined ? {} : { signal }),

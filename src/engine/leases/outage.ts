@@ -1,7 +1,6 @@
 /** Background work that outlives outages of the store. */
 
-import { backOffMs } from "../../async/back-off.ts";
-import { pause } from "../../async/pause.ts";
+import { backOffMs, pause } from "../../async/pause.ts";
 import { BackscrollError, type ErrorCode, messageOf } from "../../model/errors.ts";
 
 /** Failures of the store that end by themselves, or when an operator acts. */

@@ -5,7 +5,7 @@
  * since routes, memories and records are found by their ids.
  */
 
-import type { AccessToken } from "../../model/access-token.ts";
+import type { AccessToken } from "../../model/access.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { MAX_PAGE, MAX_RECORD_BATCH_BYTES } from "../../model/limits.ts";

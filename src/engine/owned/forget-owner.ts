@@ -3,12 +3,13 @@
  * an interrupted deletion continues when called again.
  */
 
+import { checkName } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { checkInput } from "../check.ts";
 import { unlessGone } from "../delete-tenant.ts";
-import type { EngineContext } from "../engine-context.ts";
+import { type EngineContext, forReading } from "../engine-context.ts";
+import { removeEntry } from "../forget.ts";
 import { maintainIndex } from "../maintain-index.ts";
-import { removeEntry } from "../retention/remove-entry.ts";
 import { sweepAll } from "../sweep.ts";
 import { eachOwned, type OwnedItem } from "./each-owned.ts";
 
@@ -108,5 +109,28 @@ async function deleteOwned(
       const participants = item.session.participants.filter((name) => name !== owner);
       return store.updateSession(tenant, item.session.id, { participants }, now);
     }
+  }
+}
+
+export class Owned {
+  readonly #engine: EngineContext;
+  readonly #owner: string;
+
+  constructor(engine: EngineContext, owner: string) {
+    this.#engine = engine;
+    this.#owner = checkName(owner, "owner");
+  }
+
+  /**
+   * Their sessions and the forks of these, their messages in other sessions, and the memories,
+   * facts, records, routes and tokens that name them or one of the sessions.
+   */
+  each(): AsyncGenerator<OwnedItem> {
+    return eachOwned(forReading(this.#engine), this.#owner);
+  }
+
+  /** Deletes all of it and purges the index. Called again, it continues an interrupted deletion. */
+  forget(options: ForgetOwnerOptions = {}): Promise<OwnerDeletion> {
+    return forgetOwner(this.#engine, this.#owner, options);
   }
 }

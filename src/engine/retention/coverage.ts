@@ -2,7 +2,9 @@
 
 import type { Entry } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
-import type { EntryRecord } from "../../store/records.ts";
+import { MAX_PAGE } from "../../model/limits.ts";
+import type { EntryRecord, SessionSize } from "../../store/records.ts";
+import { checkKey, checkList, tooLarge } from "../check.ts";
 import { type CompactionView, viewCompaction } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
@@ -100,4 +102,13 @@ async function boundaryOf(
 function stringOf({ data }: Entry, field: string): string | undefined {
   const value = isPlainObject(data) ? data[field] : undefined;
   return typeof value === "string" ? value : undefined;
+}
+
+export async function sessionSizes(
+  engine: EngineContext,
+  ids: readonly string[],
+): Promise<readonly SessionSize[]> {
+  const keys = checkList(ids, "ids").map((id, i) => checkKey(id, `ids[${i}]`));
+  if (keys.length > MAX_PAGE) throw tooLarge("ids", MAX_PAGE, keys.length, "ask for the rest next");
+  return engine.store.readSessionSizes(engine.tenant, keys);
 }

@@ -67,7 +67,6 @@ export class Routes {
   /** Ordered by key. */
   async list(input: ListRoutesInput = {}): Promise<readonly SessionRoute[]> {
     const { after, limit } = checkInput(input, "input", INPUTS["routes.list"]);
-    if (after !== undefined) checkKey(after, "after");
     return this.#engine.store.listRoutes(this.#engine.tenant, after, checkLimit(limit));
   }
 

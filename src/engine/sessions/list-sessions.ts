@@ -1,13 +1,17 @@
 /** Pages of sessions, newest interaction first. */
 
 import { INPUTS } from "../../model/inputs/index.ts";
-import { describe } from "../../model/json.ts";
-import type { MetadataFilter, Session } from "../../model/session.ts";
-import type { SessionFilter } from "../../store/records.ts";
+import { describe, isPlainObject } from "../../model/json.ts";
+import { costOf, type PriceTable, priceOf, totalTokens } from "../../model/prices.ts";
+import { HOUR_CACHE_KEY, type MetadataFilter, type Session } from "../../model/session.ts";
+import type { FiltersOf } from "../../model/session-filters.ts";
+import type { TextPlace } from "../../search/request.ts";
+import type { TextRun } from "../../search/text/text-run.ts";
+import type { SessionFilter, UsageSum } from "../../store/records.ts";
 import { checkInput, checkKey, checkLimit, checkPeriod, invalid, tooLarge } from "../check.ts";
 import { formatPageCursor, parsePageCursor } from "../cursor.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { readPricedUsage } from "./session-cost.ts";
+import { type SearchInput, toScope } from "../search.ts";
 
 /** Each field narrows the list. Times may be dates. */
 export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until" | "machineMade"> {
@@ -106,4 +110,75 @@ function checkWanted(metadata: MetadataFilter): MetadataFilter {
     }
   }
   return Object.fromEntries(fields);
+}
+
+export type TextScope = Pick<SearchInput, FiltersOf<"trace"> | "since" | "until">;
+
+export async function findSessionsWithText(
+  { store, tenant }: EngineContext,
+  run: TextRun,
+  input: TextScope,
+): Promise<readonly string[]> {
+  const { since, until } = checkPeriod(input);
+  const request = {
+    run,
+    scope: toScope(input),
+    ...(since === undefined ? {} : { since }),
+    ...(until === undefined ? {} : { until: until - 1 }),
+  };
+  const found = new Set<string>();
+  let after: TextPlace | undefined;
+  do {
+    const page = await store.findSessionsWithText(
+      tenant,
+      after === undefined ? request : { ...request, after },
+    );
+    for (const id of page.sessions) found.add(id);
+    after = page.next;
+  } while (after !== undefined);
+  return [...found];
+}
+
+export interface PricedSum extends UsageSum {
+  readonly costMicroUsd: number;
+  /** Whether the model has a name and tokens, but no price. */
+  readonly isUnknown: boolean;
+}
+
+function priceUsage(
+  { metadata }: Pick<Session, "metadata">,
+  sums: readonly UsageSum[],
+  prices: PriceTable,
+): readonly PricedSum[] {
+  const hours = metadata[HOUR_CACHE_KEY];
+  const written = new Map<string | null, number>();
+  for (const { model, usage } of sums) {
+    written.set(model, (written.get(model) ?? 0) + usage.cacheCreationTokens);
+  }
+  return sums.map((sum) => {
+    const { model, usage } = sum;
+    const name = model ?? "";
+    const price = priceOf(name, prices);
+    const hour = isPlainObject(hours) && Object.hasOwn(hours, name) ? Number(hours[name]) : 0;
+    // The session knows the sum of each model: its share is the same at all times.
+    const share = hour > 0 ? Math.min(1, hour / (written.get(model) || 1)) : 0;
+    const costMicroUsd =
+      price === undefined ? 0 : costOf(usage, price, usage.cacheCreationTokens * share);
+    const isUnknown = price === undefined && name !== "" && totalTokens(usage) > 0;
+    return { ...sum, costMicroUsd, isUnknown };
+  });
+}
+
+/** The usage of several sessions with its cost, by the session's id. */
+export async function readPricedUsage(
+  { store, tenant }: EngineContext,
+  sessions: readonly Session[],
+  prices: PriceTable,
+): Promise<ReadonlyMap<string, readonly PricedSum[]>> {
+  const ids = sessions.map(({ id }) => id);
+  const sums = Map.groupBy(await store.readUsage(tenant, ids), ({ sessionId }) => sessionId);
+  const priced = sessions.map(
+    (session) => [session.id, priceUsage(session, sums.get(session.id) ?? [], prices)] as const,
+  );
+  return new Map(priced);
 }

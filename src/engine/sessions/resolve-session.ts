@@ -6,12 +6,17 @@
  */
 
 import { BackscrollError } from "../../model/errors.ts";
-import type { Session } from "../../model/session.ts";
-import { MAX_REFS, namedRefs, type SessionRef } from "../../store/ids/session-ref.ts";
+import { checkName } from "../../model/ids.ts";
+import { checkPart } from "../../model/input.ts";
+import { INPUTS } from "../../model/inputs/index.ts";
+import { MAX_PATH_BYTES } from "../../model/limits.ts";
+import type { Origin, Session } from "../../model/session.ts";
+import { MAX_REFS, namedRefs, type SessionRef } from "../../store/session-ref.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
-import { checkKey, checkObject } from "../check.ts";
+import { checkInput, checkKey, checkObject } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import type { SearchInput } from "../search.ts";
+import { type CreateSessionInput, toNewSession } from "../session-input.ts";
 
 /**
  * Throws `session_not_found`, with ids of the same prefix, or `session_ambiguous`, with the
@@ -103,4 +108,32 @@ function listRefs(refs: readonly SessionRef[]): string {
     return title === "" ? shortId : `${shortId} (${title})`;
   });
   return `${shown.join(", ")}${refs.length > shown.length ? ", …" : ""}`;
+}
+
+export interface EnsureSessionInput extends Omit<CreateSessionInput, "origin" | "idempotencyKey"> {
+  /**
+   * The caller's name of the session, unique within the tenant: any text, stored as `origin.key`.
+   */
+  readonly key: string;
+  readonly origin?: Omit<Origin, "key">;
+}
+
+/**
+ * Gives the id of the session with this key, creating it from `input` if missing. An existing
+ * session is unchanged. Concurrent calls create one session.
+ */
+export async function ensureSession(
+  engine: EngineContext,
+  input: EnsureSessionInput,
+): Promise<string> {
+  const { store, tenant } = engine;
+  const { key, origin = {}, ...rest } = checkInput(input, "session", INPUTS.ensureSession);
+  checkPart(origin, "origin", INPUTS["ensureSession.origin"]);
+  checkName(key, "key", MAX_PATH_BYTES);
+  const create = { ...rest, origin: { ...origin, key } };
+  const session = toNewSession(create, () => engine.newId(), engine.now());
+  const existing = await store.findSessionByOrigin(tenant, key);
+  if (existing !== undefined) return existing.id;
+  const ensured = await store.createSession(tenant, { ...session, orExisting: true });
+  return ensured.id;
 }

@@ -4,15 +4,18 @@ import type { Usage } from "../../model/entry.ts";
 import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PAGE } from "../../model/limits.ts";
-import type { PriceTable } from "../../model/prices.ts";
+import { combineUsage, type PriceTable, totalTokens } from "../../model/prices.ts";
 import { isSubAgent, type Session } from "../../model/session.ts";
 import type { FiltersOf } from "../../model/session-filters.ts";
-import { combineUsage, totalTokens } from "../../model/usage.ts";
 import { checkInput, invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { type ListSessionsInput, listSessions } from "./list-sessions.ts";
+import {
+  type ListSessionsInput,
+  listSessions,
+  type PricedSum,
+  readPricedUsage,
+} from "./list-sessions.ts";
 import { resolveSession } from "./resolve-session.ts";
-import { type PricedSum, readPricedUsage } from "./session-cost.ts";
 
 export interface Sum {
   /** Sub-agents count with their parent. */
@@ -24,7 +27,7 @@ export interface Sum {
   costMicroUsd: number;
 }
 
-export interface BusySession {
+interface BusySession {
   readonly sessionId: string;
   readonly shortId: string;
   readonly title: string;

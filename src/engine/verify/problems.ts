@@ -3,6 +3,7 @@
 import type { VERIFY_REPORT } from "../../model/answers/store.ts";
 import type { FieldsOf } from "../../model/shape.ts";
 import { damageText, isDamage } from "../../store/damage/damage-errors.ts";
+import type { Store } from "../../store/store.ts";
 
 export type Problem = FieldsOf<typeof VERIFY_REPORT>["problems"][number];
 
@@ -38,4 +39,21 @@ export async function damageOf(read: () => Promise<void>): Promise<string | unde
     if (isDamage(error)) return damageText(error);
     throw error;
   }
+}
+
+export interface TenantRun {
+  readonly store: Store;
+  readonly tenant: string;
+  readonly problems: Problems;
+  readonly counted: Counted;
+  /** Sessions that exist according to the feed. */
+  readonly inFeed: Set<string>;
+  readonly onProgress: () => void;
+}
+
+/** Counts of checked items. */
+export interface Counted {
+  sessions: number;
+  entries: number;
+  changes: number;
 }

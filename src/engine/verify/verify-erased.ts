@@ -6,8 +6,8 @@
  * cannot pass for one.
  */
 
+import { totalTokens } from "../../model/prices.ts";
 import type { Session } from "../../model/session.ts";
-import { totalTokens } from "../../model/usage.ts";
 import { rowDamaged } from "../../store/damage/damage-errors.ts";
 import { storedObject } from "../../store/damage/stored-json.ts";
 import { digestOf } from "../../store/plan/plan-erase.ts";

@@ -2,9 +2,8 @@
 
 import type { ChangePage, ChangeRecord } from "../../store/records.ts";
 import { changeBody, changeHash, toHex, ZERO_HASH } from "../../transcript/hash.ts";
-import { damageOf } from "./problems.ts";
+import { damageOf, type TenantRun } from "./problems.ts";
 import { findReadable } from "./read-damaged.ts";
-import type { TenantRun } from "./tenant-run.ts";
 import type { FeedErasures } from "./verify-erased.ts";
 
 const PAGE = 200;

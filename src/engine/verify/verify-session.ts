@@ -1,16 +1,15 @@
 /** Verifies one session: its entries, their hashes and places, and its row. */
 
 import { kindRules } from "../../model/entry.ts";
+import { totalTokens } from "../../model/prices.ts";
 import type { Session } from "../../model/session.ts";
-import { totalTokens } from "../../model/usage.ts";
 import { expectedHash, isTombstone } from "../../store/damage/check-entries.ts";
 import type { EntryRecord } from "../../store/records.ts";
 import { blobsOf } from "../../transcript/content.ts";
 import { toHex, ZERO_HASH } from "../../transcript/hash.ts";
 import type { Chain } from "../../transcript/place.ts";
-import { damageOf } from "./problems.ts";
+import { damageOf, type TenantRun } from "./problems.ts";
 import { findDamaged, readTree } from "./read-damaged.ts";
-import type { TenantRun } from "./tenant-run.ts";
 import type { FeedErasures } from "./verify-erased.ts";
 
 /** A session's part of its tenant's counters. */

@@ -4,7 +4,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { Session } from "../../model/session.ts";
 import { damageText, isDamage } from "../../store/damage/damage-errors.ts";
 import type { SessionPosition } from "../../store/records.ts";
-import type { TenantRun } from "./tenant-run.ts";
+import type { TenantRun } from "./problems.ts";
 import type { FeedErasures } from "./verify-erased.ts";
 import { type SessionSum, verifySession } from "./verify-session.ts";
 

@@ -1,11 +1,10 @@
 /** Appends entries atomically, some of which may exist under their external ids. */
 
 import type { Entry } from "../../model/entry.ts";
-import { INPUTS } from "../../model/inputs/index.ts";
 import { isGuardFailure } from "../../store/plan/append-guard.ts";
 import type { EntryRecord } from "../../store/records.ts";
 import { type AppendOptions, appendDrafts, readEntries } from "../append.ts";
-import { checkInput, invalid } from "../check.ts";
+import { invalid } from "../check.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type Draft, requestOf } from "../message-input.ts";
 import { newestVersions, readVersions } from "./external-ids.ts";
@@ -23,18 +22,14 @@ export interface AppendEntriesOptions extends AppendOptions {
 /** How often an append is planned again after concurrent writes of the same entries. */
 const MAX_TRIES = 16;
 
-/** The entries of the drafts, in order: new and existing ones. */
+/** The entries of the drafts, in order: new and existing ones. Callers have checked the options. */
 export async function appendEntries(
   engine: EngineContext,
   sessionId: string,
   drafts: readonly Draft[],
   options: AppendEntriesOptions,
 ): Promise<Entry[]> {
-  const { existing = "keep", ...rest } = checkInput(
-    options,
-    "options",
-    INPUTS["appendEntries.options"],
-  );
+  const { existing = "keep", ...rest } = options;
   const doesReplace = existing === "replace";
   const named = drafts.filter((draft) => draft.externalId !== undefined);
   if (named.length === 0) return appendDrafts(engine, sessionId, drafts, rest);

@@ -4,14 +4,7 @@ import type { Usage } from "../../model/entry.ts";
 import { checkName } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { JsonObject } from "../../model/json.ts";
-import {
-  checkInput,
-  checkKey,
-  checkKeyOrNull,
-  checkMetadata,
-  checkUsage,
-  type UsageInput,
-} from "../check.ts";
+import { checkInput, checkMetadata, checkUsage, type UsageInput } from "../check.ts";
 
 export interface CommitInput {
   readonly usage?: UsageInput;
@@ -50,10 +43,8 @@ export function toCommitRequest(input: CommitInput): CommitRequest {
     adapter: adapter === undefined ? null : checkName(adapter, "adapter"),
     metadata: metadata === undefined ? null : JSON.stringify(checkMetadata(metadata)),
     ...(contextWindow === undefined ? {} : { contextWindow }),
-    ...(expectedLeaf === undefined
-      ? {}
-      : { expectedLeaf: checkKeyOrNull(expectedLeaf, "expectedLeaf") }),
-    ...(parent === undefined ? {} : { parentId: checkKeyOrNull(parent, "parent") }),
-    ...(supersedes === undefined ? {} : { supersedes: checkKey(supersedes, "supersedes") }),
+    ...(expectedLeaf === undefined ? {} : { expectedLeaf }),
+    ...(parent === undefined ? {} : { parentId: parent }),
+    ...(supersedes === undefined ? {} : { supersedes }),
   };
 }

@@ -2,8 +2,15 @@
 
 import { checkName, checkText } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import { describe, isPlainObject, type JsonValue, stringifyJson } from "../../model/json.ts";
-import { normalizeContent } from "../../transcript/normalize.ts";
+import {
+  describe,
+  isPlainObject,
+  type JsonObject,
+  type JsonValue,
+  stringifyJson,
+} from "../../model/json.ts";
+import { type ContentInput, normalizeContent } from "../../transcript/normalize.ts";
+import type { AppendOptions } from "../append.ts";
 import { checkInput, checkList, checkOneOf, checkTime, invalid } from "../check.ts";
 import {
   type Draft,
@@ -12,7 +19,25 @@ import {
   type MessageInput,
   type NewEntryId,
 } from "../message-input.ts";
-import type { CustomMessageInput } from "../session-options.ts";
+
+export interface BranchInput {
+  /** Summary of the abandoned branch. */
+  readonly summary?: ContentInput;
+  readonly expectedLeaf?: string | null;
+}
+
+export interface EditInput extends Pick<AppendOptions, "expectedLeaf" | "idempotencyKey"> {
+  readonly actor?: string;
+  readonly metadata?: JsonObject;
+}
+
+export interface CustomMessageInput {
+  /** The extension's name for it. */
+  readonly type: string;
+  readonly content: ContentInput;
+  readonly display?: boolean;
+  readonly metadata?: JsonObject;
+}
 
 /** A message: the default kind. */
 export interface MessageEntryInput extends Omit<MessageInput, "toolResults"> {

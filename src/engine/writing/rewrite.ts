@@ -12,7 +12,7 @@ import { listSummaries, type Summary } from "../compaction/summarize.ts";
 import { findCompaction } from "../context/read-context.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type Draft, draftEntry, draftMessage, type MessageInput } from "../message-input.ts";
-import type { BranchInput, EditInput } from "../session-options.ts";
+import type { BranchInput, EditInput } from "./entry-input.ts";
 
 /**
  * Makes `entryId` the active leaf; with a summary, through an entry that records the abandoned
@@ -27,7 +27,6 @@ export async function branchSession(
   const { store, tenant } = engine;
   const { expectedLeaf, summary } = checkInput(options, "options", INPUTS.branch);
   checkKeyOrNull(entryId, "entryId");
-  if (expectedLeaf !== undefined) checkKeyOrNull(expectedLeaf, "expectedLeaf");
   const expected = expectedLeaf === undefined ? {} : { expectedLeaf };
   engine.contextSizes.forget(engine.tenant, sessionId);
   if (summary === undefined) {

@@ -1,12 +1,14 @@
 /**
- * The messages of a path for another agent: with complete tool pairs that every provider accepts,
- * without data of the first provider.
+ * The messages of a path for another agent: with complete tool pairs, ids of calls and names of
+ * tools that every provider accepts, without data of the first provider; and the port of a writer
+ * of another agent's session files.
  */
 
 import type { Block, ToolResultBlock, ToolUseBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
-import type { LossLog } from "../losses.ts";
-import { ToolNames } from "./tool-names.ts";
+import type { LineMark, SessionMark } from "../../transcript/copy-mark.ts";
+import { parseExact } from "../../transcript/exact-json.ts";
+import type { LossLog } from "../format.ts";
 
 export interface CarriedMessage {
   readonly role: "user" | "assistant" | "tool";
@@ -21,7 +23,7 @@ export interface CarriedMessage {
 }
 
 /** The capabilities of the continuing agent. */
-export interface Reader {
+interface Reader {
   /** The provider whose encrypted thoughts and signatures are kept. */
   readonly provider: "anthropic" | "openai" | null;
   /** Whether its files hold plain thoughts. */
@@ -34,7 +36,7 @@ export interface Reader {
   readonly marksFailures: boolean;
 }
 
-export interface CarryOptions {
+interface CarryOptions {
   readonly reader: Reader;
   /** Every message of the path, including covered ones. */
   readonly full: boolean;
@@ -262,4 +264,79 @@ function plainOutput(
 
 function text(value: string): Block {
   return { type: "text", text: value };
+}
+
+export interface NativeFormat {
+  /** The name of its reader. */
+  readonly name: string;
+  readonly reader: Reader;
+  /** The whole file. */
+  write(input: NativeInput): string;
+}
+
+export interface NativeInput {
+  /** Id of the new session, in the agent's own form. */
+  readonly id: string;
+  readonly cwd: string;
+  readonly gitBranch: string | null;
+  readonly title: string;
+  /** Epoch milliseconds: the time of writing. */
+  readonly now: number;
+  readonly messages: readonly CarriedMessage[];
+  readonly mark: SessionMark;
+  /** A new UUID for a line. */
+  readonly newUuid: () => string;
+}
+
+export function lineMark({ entry, injected }: CarriedMessage): LineMark {
+  return { ...(entry === null ? {} : { entry }), ...(injected ? { injected: true } : {}) };
+}
+
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export function jsonLines(records: readonly object[]): string {
+  return records.map((record) => `${JSON.stringify(record)}\n`).join("");
+}
+
+/** Arguments as an object, as most formats keep them; other values go into `input`. */
+export function toArguments(input: string): object {
+  try {
+    const value = parseExact(input);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    // A number of many digits is raw JSON.
+    if (isObject && !("rawJSON" in value && Object.getPrototypeOf(value) === null)) return value;
+  } catch {
+    // A model's arguments may be invalid JSON.
+  }
+  return { input };
+}
+
+/** OpenAI refuses call ids and names of more than 64 characters. */
+const MAX_LENGTH = 64;
+
+class ToolNames {
+  readonly #ids = new Set<string>();
+
+  /** Unique among the ids that were given before. */
+  callId(id: string): string {
+    const clean = clear(id, "call");
+    let unique = clean;
+    for (let n = 2; this.#ids.has(unique); n++) {
+      const end = `_${n}`;
+      unique = `${clean.slice(0, MAX_LENGTH - end.length)}${end}`;
+    }
+    this.#ids.add(unique);
+    return unique;
+  }
+
+  toolName(name: string): string {
+    return clear(name, "tool");
+  }
+}
+
+function clear(text: string, fallback: string): string {
+  const clean = text.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, MAX_LENGTH);
+  return clean === "" ? fallback : clean;
 }

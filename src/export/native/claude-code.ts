@@ -11,7 +11,7 @@ import {
   type NativeFormat,
   type NativeInput,
   toArguments,
-} from "./native-format.ts";
+} from "./carried.ts";
 
 export const CLAUDE_CODE_NATIVE: NativeFormat = {
   name: "claude-code",

@@ -4,7 +4,7 @@ import { type Block, inputTextOf } from "../../model/block.ts";
 import { COPY_MARK } from "../../transcript/copy-mark.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 import type { CarriedMessage } from "./carried.ts";
-import { isoTime, jsonLines, lineMark, type NativeFormat } from "./native-format.ts";
+import { isoTime, jsonLines, lineMark, type NativeFormat } from "./carried.ts";
 
 export const CODEX_NATIVE: NativeFormat = {
   name: "codex",

@@ -15,7 +15,7 @@ import {
   type NativeFormat,
   type NativeInput,
   toArguments,
-} from "./native-format.ts";
+} from "./carried.ts";
 
 /** `projectHash` is the SHA-256 of the project's folder in hex. */
 export function geminiNative(projectHash: (cwd: string) => string): NativeFormat {

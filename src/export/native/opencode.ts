@@ -8,7 +8,7 @@ import {
 } from "../../model/block.ts";
 import { COPIED_PICTURE, COPY_MARK } from "../../transcript/copy-mark.ts";
 import type { CarriedMessage } from "./carried.ts";
-import { lineMark, type NativeFormat, type NativeInput, toArguments } from "./native-format.ts";
+import { lineMark, type NativeFormat, type NativeInput, toArguments } from "./carried.ts";
 
 export const OPENCODE_NATIVE: NativeFormat = {
   name: "opencode",

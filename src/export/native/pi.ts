@@ -3,7 +3,7 @@
 import { type Block, inputTextOf } from "../../model/block.ts";
 import { COPY_MARK } from "../../transcript/copy-mark.ts";
 import type { CarriedMessage } from "./carried.ts";
-import { isoTime, jsonLines, lineMark, type NativeFormat, toArguments } from "./native-format.ts";
+import { isoTime, jsonLines, lineMark, type NativeFormat, toArguments } from "./carried.ts";
 
 export const PI_NATIVE: NativeFormat = {
   name: "pi",

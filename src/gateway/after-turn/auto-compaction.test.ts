@@ -5,7 +5,7 @@ import type { MessageInput } from "../../engine/message-input.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { open } from "../../open.ts";
 import { piPolicy, turnsPolicy } from "../compaction/auto-policy.ts";
-import type { GatewayEvent } from "../compaction/events.ts";
+import type { GatewayEvent } from "../compaction/decide.ts";
 import { readAutoState } from "../compaction/session-state.ts";
 import { autoCompaction } from "./auto-compaction.ts";
 

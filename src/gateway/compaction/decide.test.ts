@@ -5,13 +5,13 @@ import {
   type AutoPolicy,
   CLAW_VARIABLE,
   clawPolicy,
+  effectiveReserve,
   nonePolicy,
   piPolicy,
   toAutoPolicy,
   turnsPolicy,
 } from "./auto-policy.ts";
 import { type CompactionFigures, decide } from "./decide.ts";
-import { effectiveReserve } from "./reserve.ts";
 
 const QUIET: CompactionFigures = {
   contextTokens: 0,

@@ -2,10 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
-import { resolveResetPolicy } from "../../routing/resets/reset-policy.ts";
+import { resolveResetPolicy } from "../../routing/resets.ts";
 import type { GatewayConfigInput } from "./gateway-config.ts";
-import { loadConfig } from "./load-config.ts";
-import { readConfig } from "./read-config.ts";
+import { loadConfig, readConfig } from "./read-config.ts";
 import { presetOf, SETTINGS } from "./settings.ts";
 
 const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;

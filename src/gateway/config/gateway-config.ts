@@ -1,10 +1,10 @@
 /** The configuration of a gateway. */
 
 import type { SummarizerName } from "../../model/inputs/choices.ts";
-import type { ResetConfig } from "../../routing/resets/reset-policy.ts";
+import type { ResetConfig } from "../../routing/resets.ts";
 import type { DmScope, IdentityLinks } from "../../routing/resolve-key.ts";
 import type { AutoPolicyName } from "../compaction/auto-policy.ts";
-import type { SilenceMode } from "../silence/silence.ts";
+import type { SilenceMode } from "../silence.ts";
 
 export interface MaintenanceConfig {
   /** `warn` reports deletions, `enforce` carries them out. */

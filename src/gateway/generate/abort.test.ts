@@ -5,10 +5,10 @@ import type { SessionHandle } from "../../engine/session-handle.ts";
 import { textOf } from "../../model/block.ts";
 import { open } from "../../open.ts";
 import type { AiSdkModel } from "../../providers/language-model.ts";
-import type { SdkPart } from "../with-memory/sdk-model.ts";
+import type { SdkPart } from "../with-memory/memory-turn.ts";
 import { withMemory } from "../with-memory/with-memory.ts";
 import { call, end, failureOf } from "./generate.cases.ts";
-import type { GeneratePart } from "./generate-input.ts";
+import type { GeneratePart } from "./generate-options.ts";
 import { runGenerate } from "./run-generate.ts";
 
 let memory: Engine;

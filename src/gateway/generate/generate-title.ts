@@ -1,15 +1,15 @@
 /** Generates a session's title when the host asks for it. */
 
-import type { ChatModel } from "../../context/chat-model.ts";
-import type { ContextMessage } from "../../context/message.ts";
+import type { ChatModel, ContextMessage } from "../../context/chat-model.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { textOf } from "../../model/block.ts";
+import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import type { TextModel } from "../../model/text-model.ts";
+import type { TextModel } from "../../model/models.ts";
 import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
-import { shortenTitle } from "../../transcript/title/shorten.ts";
+import { shortenTitle } from "../../transcript/title/title-text.ts";
 
 export interface GenerateTitleOptions {
   readonly model: ChatModel | AiSdkModel | TextModel;
@@ -76,8 +76,7 @@ async function ask(
   const parts = chat.stream({
     instructions,
     messages: [toMessage(prompt)],
-    ...(signal === undefined ? {} : { signal }),
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...defined({ signal, timeoutMs }),
   });
   for await (const part of parts) if (part.type === "text") text += part.text;
   return { name: chat.name, text };

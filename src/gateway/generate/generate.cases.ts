@@ -1,8 +1,7 @@
 /** Support of the `generate` tests: a store and a scripted model. */
 
 import { requestViolations } from "../../../test/support/provider-rules/index.ts";
-import type { ChatModel, ChatPart, ChatRequest } from "../../context/chat-model.ts";
-import type { ContextMessage } from "../../context/message.ts";
+import type { ChatModel, ChatPart, ChatRequest, ContextMessage } from "../../context/chat-model.ts";
 import { textOf } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
 

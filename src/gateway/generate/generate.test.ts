@@ -3,11 +3,10 @@ import type { Engine } from "../../engine/engine.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import { textOf } from "../../model/block.ts";
 import { open } from "../../open.ts";
-import { MAX_RECOVERIES } from "../compaction/fit-window.ts";
-import { WINDOWS_NAMESPACE } from "../compaction/learned-window.ts";
+import { MAX_RECOVERIES, WINDOWS_NAMESPACE } from "../compaction/fit-window.ts";
 import { call, end, failureOf, overflows, say, scriptedModel, spoken } from "./generate.cases.ts";
 import { generate, generateStream } from "./generate.ts";
-import type { GeneratePart } from "./generate-input.ts";
+import type { GeneratePart } from "./generate-options.ts";
 import { generateTitle } from "./generate-title.ts";
 
 let memory: Engine;

@@ -1,7 +1,9 @@
 /** Answers in a stored conversation: `generate` at once, `generateStream` as it arrives. */
 
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
-import type { GenerateInput, GeneratePart, GenerateResult } from "./generate-input.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import { overflowOf } from "../../providers/model-failure.ts";
+import type { GenerateInput, GeneratePart, GenerateResult } from "./generate-options.ts";
 import { runGenerate } from "./run-generate.ts";
 
 /**
@@ -99,4 +101,13 @@ function texts(queue: PartQueue<GeneratePart>): AsyncIterable<string> {
       }
     },
   };
+}
+
+/**
+ * Whether an error means that the context is too long for the model: ours, or one of a provider, the
+ * AI SDK or a provider's own package.
+ */
+export function isOverflow(error: unknown): boolean {
+  if (!BackscrollError.is(error)) return overflowOf(error) !== undefined;
+  return error.code === "model_failed" && error.details["kind"] === "overflow";
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { BackscrollError } from "../../model/errors.ts";
-import { isOverflow } from "./is-overflow.ts";
+import { isOverflow } from "./generate.ts";
 
 function failure(message: string, fields: object): Error {
   return Object.assign(new Error(message), fields);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { ContextMessage } from "../../context/message.ts";
+import type { ContextMessage } from "../../context/chat-model.ts";
 import type { Block } from "../../model/block.ts";
 import type { Role } from "../../model/entry.ts";
-import { seenBy } from "./perspective.ts";
+import { seenBy } from "./read-context.ts";
 
 function say(role: Role, actor: string | null, ...blocks: (string | Block)[]): ContextMessage {
   const made = blocks.map((b): Block => (typeof b === "string" ? { type: "text", text: b } : b));

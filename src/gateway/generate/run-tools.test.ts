@@ -5,7 +5,7 @@ import { open } from "../../open.ts";
 import { toolTraffic, unansweredCalls } from "../../transcript/tool-pairs.ts";
 import { call, end, failureOf, say, scriptedModel } from "./generate.cases.ts";
 import { generate } from "./generate.ts";
-import type { GenerateTool } from "./generate-input.ts";
+import type { GenerateTool } from "./generate-options.ts";
 
 let memory: Engine;
 beforeAll(async () => {

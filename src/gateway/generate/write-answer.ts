@@ -13,9 +13,9 @@ import type { Block } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
-import { streamReader } from "../../providers/stream-reader.ts";
-import { type SilenceMode, silenceFilter } from "../silence/silence.ts";
-import type { GeneratePart } from "./generate-input.ts";
+import { streamReader } from "../../providers/chat-model.ts";
+import { type SilenceMode, silenceFilter } from "../silence.ts";
+import type { GeneratePart } from "./generate-options.ts";
 
 export interface AnswerSettings {
   readonly session: SessionHandle;

@@ -1,27 +1,44 @@
 /** Turns of a conversation under the gateway's configuration and its route's settings. */
 
+import type { ChatModel } from "../../context/chat-model.ts";
+import { contextWindow } from "../../context/context-window.ts";
 import type { SessionHandle } from "../../engine/session-handle.ts";
 import type { TenantEngine } from "../../engine/tenant-engine.ts";
+import { defined } from "../../model/defined.ts";
 import { BackscrollError, messageOf } from "../../model/errors.ts";
-import { checkFields } from "../../model/input.ts";
+import { checkFields, checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { RouteFields } from "../../model/route.ts";
+import { type AiSdkModel, toChatModel } from "../../providers/language-model.ts";
 import {
   type AfterTurn,
   type AutoCompactionOptions,
   autoCompaction,
   type TurnContext,
 } from "../after-turn/auto-compaction.ts";
-import type { EventListener, GatewayEvent } from "../compaction/events.ts";
-import type { TurnUsage } from "../compaction/read-figures.ts";
-import { readAutoState } from "../compaction/session-state.ts";
+import type { MemoryFlushOptions } from "../after-turn/run-flush.ts";
+import {
+  type AutoPolicy,
+  clawPolicy,
+  nonePolicy,
+  piPolicy,
+  turnsPolicy,
+} from "../compaction/auto-policy.ts";
+import type { EventListener, GatewayEvent } from "../compaction/decide.ts";
+import { readAutoState, type TurnUsage } from "../compaction/session-state.ts";
 import type { GatewayConfig } from "../config/gateway-config.ts";
-import type { GenerateInput, GeneratePart, GenerateResult } from "../generate/generate-input.ts";
+import type { GenerateInput, GeneratePart, GenerateResult } from "../generate/generate-options.ts";
 import { runGenerate } from "../generate/run-generate.ts";
-import { modelOf, routeOf } from "../routes/route-of.ts";
-import { type AnyModel, chooseModel, type GatewayModel, noModel } from "./choose-model.ts";
-import { type CompactionSetup, compactionOf } from "./compaction-of.ts";
-import { isOn, shownThoughts } from "./levels.ts";
+import type { SilenceMode } from "../silence.ts";
+import { modelOf, routeOf } from "../start-session.ts";
+import {
+  type AnyModel,
+  chooseModel,
+  type GatewayModel,
+  isOn,
+  noModel,
+  shownThoughts,
+} from "./choose-model.ts";
 
 /**
  * Denormalisation: copies a turn's counters and marks to the route, under the names that gateways
@@ -201,8 +218,7 @@ function setupOf(
   return {
     ...who,
     now,
-    ...(flush === undefined ? {} : { flush }),
-    ...(summaries === undefined ? {} : { compact: summaries }),
+    ...defined({ flush, compact: summaries }),
   };
 }
 
@@ -221,4 +237,88 @@ function noticesOf(fields: RouteFields, events: readonly GatewayEvent[]): string
   return events.flatMap((event) =>
     event.type === "compacted" ? [`🧹 Auto-compaction complete (count ${event.count})`] : [],
   );
+}
+
+/** Maps a gateway's configuration to the options of compaction, memory flush and silence. */
+export interface CompactionSetup {
+  /** The model that answers and writes memories; undefined: no memory flush. */
+  readonly model?: ChatModel | AiSdkModel;
+  /** The model's name where the model itself is absent: for its window. */
+  readonly modelName?: string | null;
+  /** Flush options without a configuration key, such as the folder of day files. */
+  readonly flush?: Partial<Omit<MemoryFlushOptions, "enabled">>;
+  readonly compact?: NonNullable<AutoCompactionOptions["compact"]>;
+  readonly now?: () => number;
+}
+
+export interface ConfiguredCompaction {
+  readonly compaction: AutoCompactionOptions & { readonly contextWindow: number };
+  readonly silence: SilenceMode;
+}
+
+/** For `autoCompaction` and `generate`, which do not know the configuration. */
+export function compactionOf(
+  config: GatewayConfig,
+  setup: CompactionSetup = {},
+): ConfiguredCompaction {
+  const { now, flush } = checkFields(setup, "setup", INPUTS.compactionOf);
+  if (flush !== undefined) checkPart(flush, "flush", INPUTS["openGateway.flush"]);
+  const compact = summariesOf(config, setup.compact);
+  const model = setup.model === undefined ? undefined : toChatModel(setup.model);
+  const name = model?.name ?? setup.modelName ?? null;
+  const unknown = model?.maxInputTokens ?? config.agents.defaults.contextTokens ?? undefined;
+  return {
+    compaction: {
+      policy: policyOf(config),
+      ...(name === null ? {} : { model: name }),
+      contextWindow: contextWindow(name, unknown).tokens,
+      flush: flushOf(config, setup),
+      compact,
+      ...(now === undefined ? {} : { now }),
+    },
+    silence: config.silence,
+  };
+}
+
+/** The summarizer and its options: the host's take precedence. */
+export function summariesOf(
+  { compaction }: GatewayConfig,
+  given: CompactionSetup["compact"],
+): NonNullable<AutoCompactionOptions["compact"]> {
+  if (given !== undefined) return given;
+  const { summarizer } = compaction;
+  return summarizer === "model" ? { summarizer, fallback: "mechanical" } : {};
+}
+
+function policyOf({ compaction, agents }: GatewayConfig): AutoPolicy {
+  const { enabled, policy, reserveTokens, keepRecentTokens, inputTokens } = compaction;
+  if (!enabled) return nonePolicy();
+  switch (policy) {
+    case "none":
+      return nonePolicy();
+    case "turns":
+      return turnsPolicy();
+    case "claw":
+      // The configuration already includes the environment variable.
+      return clawPolicy(inputTokens === 0 ? {} : { inputTokens }, {});
+    case "pi": {
+      const { reserveTokensFloor } = agents.defaults.compaction;
+      return piPolicy({ reserveTokens, reserveTokensFloor, keepRecentTokens });
+    }
+  }
+}
+
+function flushOf(config: GatewayConfig, setup: CompactionSetup): MemoryFlushOptions | false {
+  const { enabled, softThresholdTokens, prompt, systemPrompt } =
+    config.agents.defaults.compaction.memoryFlush;
+  const model = setup.flush?.model ?? setup.model;
+  if (!enabled || model === undefined) return false;
+  return {
+    softThresholdTokens,
+    timeZone: config.session.timeZone,
+    ...(prompt === null ? {} : { prompt }),
+    ...(systemPrompt === null ? {} : { systemPrompt }),
+    ...setup.flush,
+    model,
+  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Entry } from "../../model/entry.ts";
-import { isOn, readThinking, shownThoughts } from "./levels.ts";
+import { isOn, readThinking, shownThoughts } from "./choose-model.ts";
 
 describe("a thinking level", () => {
   test.each([

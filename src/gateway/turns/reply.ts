@@ -14,8 +14,7 @@ import { INPUTS } from "../../model/inputs/index.ts";
 import { SHORT_LEASE_MS } from "../../model/lease.ts";
 import type { FailureKind } from "../../providers/model-failure.ts";
 import { DEFAULT_STEPS } from "../generate/generate-options.ts";
-import type { InboundMessage } from "../inbound-message.ts";
-import type { InboundResult, InboundTurn } from "../inbound-result.ts";
+import type { InboundMessage, InboundResult, InboundTurn } from "../inbound-message.ts";
 import type { GatewayAnswer, GatewayGenerateInput } from "./answer-turn.ts";
 
 /** As for `generate`, without the message's own fields. */

@@ -4,7 +4,7 @@ import type { GatewayConfigInput } from "../config/gateway-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import { BACKENDS, START } from "../gateway.cases.ts";
 import { failureOf, say, scriptedModel } from "../generate/generate.cases.ts";
-import { compactionOf } from "./compaction-of.ts";
+import { compactionOf } from "./answer-turn.ts";
 
 const ana = { channel: "telegram", peer: "ana", append: true } as const;
 

@@ -1,7 +1,7 @@
 /** One call of an app's model: the work before it and after it. */
 
+import type { ContextMessage } from "../../context/chat-model.ts";
 import { contextWindow } from "../../context/context-window.ts";
-import type { ContextMessage } from "../../context/message.ts";
 import type { AiSdkMessage } from "../../context/render/ai-sdk.ts";
 import { renderContext } from "../../context/render/render.ts";
 import type { BuildContextInput } from "../../engine/context/context-options.ts";
@@ -12,17 +12,15 @@ import type { BlockInput } from "../../model/block.ts";
 import type { Entry, Usage } from "../../model/entry.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { MIN_CONTEXT_BUDGET } from "../../model/limits.ts";
+import type { ToolResultInput } from "../../transcript/normalize.ts";
 import {
   type AutoCompaction,
   type AutoCompactionOptions,
   toAutoCompaction,
 } from "../after-turn/auto-compaction.ts";
-import { type LearnedWindow, readLearned } from "../compaction/learned-window.ts";
-import { effectiveReserve, REPLY_RESERVE } from "../compaction/reserve.ts";
-import { seenBy } from "../generate/perspective.ts";
-import { readContext, readNear } from "../generate/read-context.ts";
-import { newMessages } from "./read-prompt.ts";
-import type { SdkMessage, SdkModel, SdkPart } from "./sdk-model.ts";
+import { effectiveReserve, REPLY_RESERVE } from "../compaction/auto-policy.ts";
+import { type LearnedWindow, readLearned } from "../compaction/fit-window.ts";
+import { readContext, readNear, seenBy } from "../generate/read-context.ts";
 
 export interface WithMemoryOptions {
   readonly memory: TenantEngine;
@@ -176,4 +174,152 @@ function fileData(data: string, isTagged: boolean): unknown {
   const url = /^https?:\/\//i.test(data) ? new URL(data) : undefined;
   if (!isTagged) return url ?? data;
   return url === undefined ? { type: "data", data } : { type: "url", url };
+}
+
+/** A message to store, and the key that recognises a stored copy. */
+interface ReadMessage {
+  readonly message: MessageInput;
+  readonly key: string;
+}
+
+/**
+ * The new messages of a prompt: those behind its last assistant message, without those that an
+ * earlier attempt stored (`waiting`: stored messages without an answer). In an empty session all
+ * are new.
+ */
+function newMessages(
+  prompt: readonly SdkMessage[],
+  waiting: readonly Entry[],
+  isEmpty: boolean,
+): ReadMessage[] {
+  const said = prompt.filter(({ role }) => role !== "system");
+  const last = said.findLastIndex(({ role }) => role === "assistant");
+  const read = (isEmpty ? said : said.slice(last + 1)).flatMap(readMessage);
+  const stored = waiting.map(keyOf);
+  const isPrefix = stored.length > 0 && stored.every((key, i) => read[i]?.key === key);
+  return isPrefix ? read.slice(stored.length) : read;
+}
+
+function readMessage({ role, content }: SdkMessage): ReadMessage[] {
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  if (role === "tool") return parts.flatMap(readResult);
+  const blocks = parts.flatMap(readPart);
+  if (blocks.length === 0) return [];
+  const said = role === "assistant" ? "assistant" : "user";
+  return [{ message: { role: said, content: blocks }, key: `${said} ${textIn(blocks)}` }];
+}
+
+/** Also for parts of an answer, which are nearly the same. */
+export function readPart(part: SdkPart): BlockInput[] {
+  switch (part.type) {
+    case "text":
+      return [{ type: "text", text: String(part["text"] ?? "") }];
+    case "reasoning":
+      return [{ type: "thinking", text: String(part["text"] ?? ""), ...signatureOf(part) }];
+    case "tool-call": {
+      const { toolCallId: id, toolName: name, input } = part;
+      const text = typeof input === "string" ? input : JSON.stringify(input ?? {});
+      return [{ type: "tool_use", id: String(id), name: String(name), input: text }];
+    }
+    case "file":
+      return [readFile(part)];
+    default:
+      // Sources, approvals and unknown parts stay with the app.
+      return [];
+  }
+}
+
+function readFile(part: SdkPart): BlockInput {
+  const mediaType = String(part["mediaType"] ?? "");
+  const given = isPlainObject(part["data"]) ? part["data"] : undefined;
+  const data = given === undefined ? part["data"] : (given["data"] ?? given["url"]);
+  if (!mediaType.startsWith("image")) return { type: "text", text: `[file: ${mediaType}]` };
+  if (data instanceof URL) return { type: "image", mediaType, url: data.href };
+  if (data instanceof Uint8Array) {
+    return { type: "image", mediaType, data: Buffer.from(data).toString("base64") };
+  }
+  return { type: "image", mediaType, data: String(data) };
+}
+
+/** The places where providers put a thought's signature, in input and output. */
+function signatureOf(part: SdkPart): { signature?: string } {
+  const given = part["providerMetadata"] ?? part["providerOptions"];
+  for (const house of isPlainObject(given) ? Object.values(given) : []) {
+    if (!isPlainObject(house)) continue;
+    const signature = house["signature"] ?? house["thoughtSignature"];
+    if (typeof signature === "string") return { signature };
+  }
+  return {};
+}
+
+function readResult(part: SdkPart): ReadMessage[] {
+  if (part.type !== "tool-result") return [];
+  const id = String(part["toolCallId"]);
+  const result: ToolResultInput = { id, name: String(part["toolName"]), ...outputOf(part) };
+  return [{ message: { role: "tool", toolResults: [result] }, key: `tool ${id}` }];
+}
+
+function outputOf(part: SdkPart): { readonly output: string; readonly isError: boolean } {
+  const output = isPlainObject(part["output"]) ? part["output"] : {};
+  const { type, value, reason } = output;
+  const isError = /^(error|execution-denied)/.test(String(type));
+  if (type === "execution-denied") return { output: String(reason ?? "denied"), isError };
+  if (typeof value === "string") return { output: value, isError };
+  if (type !== "content" || !Array.isArray(value)) {
+    return { output: JSON.stringify(value ?? null), isError };
+  }
+  const texts = value.map((inner) =>
+    isPlainObject(inner) ? String(inner["text"] ?? "[file]") : "",
+  );
+  return { output: texts.join("\n"), isError };
+}
+
+function keyOf({ role, blocks }: Entry): string {
+  const [first] = blocks;
+  return first?.type === "tool_result" ? `tool ${first.toolUseId}` : `${role} ${textIn(blocks)}`;
+}
+
+function textIn(blocks: readonly BlockInput[]): string {
+  return blocks.flatMap((block) => ("text" in block ? [String(block.text)] : [])).join("\n");
+}
+
+/**
+ * The AI SDK's language model interface as far as it is used here: versions 2, 3 and 4 of the
+ * specification, declared without the SDK.
+ */
+export interface SdkPart {
+  readonly type: string;
+  readonly [field: string]: unknown;
+}
+
+interface SdkMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  /** Text in a system message, parts in the others. */
+  readonly content: string | readonly SdkPart[];
+}
+
+export interface SdkCall {
+  readonly prompt: readonly SdkMessage[];
+  readonly abortSignal?: AbortSignal;
+  readonly [option: string]: unknown;
+}
+
+interface SdkAnswer {
+  readonly content: readonly SdkPart[];
+  readonly usage?: unknown;
+  readonly [field: string]: unknown;
+}
+
+interface SdkStream {
+  readonly stream: ReadableStream<SdkPart>;
+  readonly [field: string]: unknown;
+}
+
+export interface SdkModel {
+  readonly specificationVersion: string;
+  readonly provider: string;
+  readonly modelId: string;
+  readonly supportedUrls?: unknown;
+  doGenerate(call: SdkCall): PromiseLike<SdkAnswer>;
+  doStream(call: SdkCall): PromiseLike<SdkStream>;
 }

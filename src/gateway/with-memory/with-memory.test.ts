@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { open } from "../../open.ts";
-import type { SdkModel } from "./sdk-model.ts";
+import type { SdkModel } from "./memory-turn.ts";
 import { withMemory } from "./with-memory.ts";
 
 test("a newest message that is large is cut after an overflow, with a note", async () => {

@@ -8,9 +8,9 @@
 import type { Block } from "../../model/block.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
+import { KEPT_IDS } from "../batches.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
 import { textOfHead } from "../head.ts";
-import { KEPT_IDS } from "../kept-counts.ts";
 import type { Line } from "../lines.ts";
 import { LongText } from "../long/long-text.ts";
 import { fileName, folderOf } from "../machine-paths.ts";

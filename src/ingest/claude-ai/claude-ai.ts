@@ -7,6 +7,7 @@
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { toContentBlocks } from "../anthropic-content.ts";
+import { readElements } from "../document/list-scanner.ts";
 import {
   type EntryDraft,
   KnownIds,
@@ -16,7 +17,6 @@ import {
 } from "../drafts.ts";
 import { type Fields, otherFields, textField, timeField } from "../fields.ts";
 import { textOfHead } from "../head.ts";
-import { readElements } from "../json-elements.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, TranscriptSource } from "../source.ts";
 

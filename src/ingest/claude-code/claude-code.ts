@@ -7,16 +7,17 @@
  * file is a branch with its own root; one with its own file is a session that names its parent.
  */
 
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { parseExact } from "../../transcript/exact-json.ts";
 import { batched, splitAhead } from "../batches.ts";
-import type { Fields } from "../fields.ts";
+import { type Fields, setField } from "../fields.ts";
 import { recordsOfHead, textOfHead } from "../head.ts";
-import { type JsonRecord, type LineRules, readRecordBatches } from "../jsonl.ts";
-import { LineCounter } from "../line-counter.ts";
+import { scanFields } from "../json-scan.ts";
+import { type FieldDigest, type JsonRecord, type LineRules, readRecordBatches } from "../jsonl.ts";
+import { LineCounter } from "../lines.ts";
 import { ProblemLog } from "../problems.ts";
 import type { Environment, NotePlace, Place, TranscriptSource } from "../source.ts";
 import { ClaudeFile } from "./claude-file.ts";
-import { RESULT_DIGEST } from "./claude-result.ts";
 import {
   type ClaudeHeader,
   FORMAT,
@@ -24,6 +25,15 @@ import {
   readHeader,
   toSession,
 } from "./claude-session.ts";
+
+/** In characters of the file. */
+const MAX_RESULT = 1024;
+
+const RESULT_DIGEST: FieldDigest = {
+  name: "toolUseResult",
+  maxLength: MAX_RESULT,
+  of: digestResult,
+};
 
 export const CLAUDE_CODE: TranscriptSource = {
   name: FORMAT,
@@ -159,4 +169,27 @@ function isClaudeLine(record: Fields): boolean {
 /** Quotes a word for a shell. */
 function quote(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+// The kept fields of `toolUseResult`.
+//
+// A line with a tool's result has it twice: as the model saw it, and in this field as the program
+// stores it, with whole files and diffs. The second is half of some transcripts. Of a long one only
+// the short fields and the names of the others are kept; the rest is not parsed.
+
+const MAX_RESULT_FIELD = MAX_RESULT / 4;
+
+/** The path of an external output, within the length of a path. */
+const PATH_FIELD = "persistedOutputPath";
+const MAX_PATH = 4096;
+
+function digestResult(text: string): JsonValue {
+  if (!text.trimStart().startsWith("{")) return { omitted: true };
+  const kept: Record<string, unknown> = {};
+  const omitted: string[] = [];
+  for (const { name, start, end } of scanFields(text)) {
+    if (end - start > (name === PATH_FIELD ? MAX_PATH : MAX_RESULT_FIELD)) omitted.push(name);
+    else setField(kept, name, parseExact(text.slice(start, end)));
+  }
+  return { ...kept, omitted } as JsonValue;
 }

@@ -5,27 +5,26 @@ import type { JsonObject } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { type SourceFields, toSourceMetadata } from "../../transcript/source-fields.ts";
+import { KEPT_CALLS, KEPT_IDS } from "../batches.ts";
 import { KnownIds } from "../drafts.ts";
 import { type Fields, isEmpty, textField, type Writable } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
-import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
-import type { LineCounter } from "../line-counter.ts";
+import type { LineCounter } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, SourceInput } from "../source.ts";
-import { toCompaction } from "./claude-compaction.ts";
-import { toCustom } from "./claude-custom.ts";
 import {
   type LineContext,
   type MappedEntry,
   type MappedMessage,
   toAttachedPrompt,
+  toCompaction,
+  toCustom,
   toDeliveredPrompt,
   toMessage,
 } from "./claude-lines.ts";
 import { ClaudeOutputs } from "./claude-outputs.ts";
 import { ClaudeQueue, type QueuedPrompt } from "./claude-queue.ts";
-import { type ClaudeHeader, FORMAT } from "./claude-session.ts";
-import { ClaudeTitle } from "./claude-title.ts";
+import { type ClaudeHeader, ClaudeTitle, FORMAT } from "./claude-session.ts";
 import { ClaudeTree, MAIN } from "./claude-tree.ts";
 import { UsageWindow } from "./claude-usage.ts";
 

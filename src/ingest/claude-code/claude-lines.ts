@@ -7,16 +7,19 @@ import type { RecentMap } from "../../model/recent-map.ts";
 import {
   type Fields,
   isEmpty,
+  nameOf,
   otherFields,
   presentFields,
   setField,
   textField,
+  thinkingBlock,
   timeField,
+  toCallBlock,
+  toTextBlock,
   type Writable,
 } from "../fields.ts";
-import { isMasked } from "../masked-id.ts";
+import { isMasked } from "../fingerprint.ts";
 import type { ImportedEntry } from "../source.ts";
-import { toBlocks } from "./claude-blocks.ts";
 import type { QueuedPrompt } from "./claude-queue.ts";
 import { hourTokensOf, toUsage, USAGE_FIELDS } from "./claude-usage.ts";
 
@@ -227,4 +230,171 @@ function keptFields(record: Fields, message: JsonObject, common: JsonObject): Js
   }
   if (!isEmpty(message)) kept["message"] = message;
   return kept;
+}
+
+/** The blocks of `content`, a text or a list of blocks; undefined if it is neither. */
+export function toBlocks(content: unknown): Block[] | undefined {
+  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.map((block) => toBlock(block, "anthropic")) : undefined;
+}
+
+function toBlock(content: unknown, provider?: string): Block {
+  if (typeof content === "string") return { type: "text", text: content };
+  const known = isPlainObject(content) ? toKnownBlock(content) : undefined;
+  if (known !== undefined) return known;
+  const json = JSON.stringify(content);
+  return provider === undefined ? { type: "opaque", json } : { type: "opaque", provider, json };
+}
+
+function toKnownBlock(fields: Fields): Block | undefined {
+  switch (fields["type"]) {
+    case "text":
+      return toTextBlock(fields);
+    case "thinking": {
+      const text = textField(fields, "thinking");
+      const signature = textField(fields, "signature");
+      if (text === undefined) return undefined;
+      const more = otherFields(fields, ["type", "thinking", "signature"]);
+      return thinkingBlock(text, signature, more);
+    }
+    case "tool_use":
+      return toCallBlock(fields, "input");
+    case "tool_result":
+      return toToolResult(fields);
+    case "image":
+      return toImage(fields);
+    default:
+      return undefined;
+  }
+}
+
+function toToolResult(fields: Fields): Block | undefined {
+  const toolUseId = textField(fields, "tool_use_id");
+  if (toolUseId === undefined) return undefined;
+  return {
+    ...otherFields(fields, ["type", "tool_use_id", "content", "is_error"]),
+    type: "tool_result",
+    toolUseId,
+    output: toOutput(fields["content"]),
+    isError: fields["is_error"] === true,
+  };
+}
+
+/** A string if it is a single text, otherwise blocks. Outputs have no provider metadata. */
+export function toOutput(content: unknown): string | Block[] {
+  if (content === undefined || content === null) return "";
+  if (typeof content === "string") return content;
+  const blocks = (Array.isArray(content) ? content : [content]).map((block) => toBlock(block));
+  const [only] = blocks;
+  const isText = blocks.length === 1 && only?.type === "text" && Object.keys(only).length === 2;
+  return isText ? only.text : blocks;
+}
+
+function toImage(fields: Fields): Block | undefined {
+  const { source } = fields;
+  if (!isPlainObject(source)) return undefined;
+  const rest = otherFields(fields, ["type", "source"]);
+  const mediaType = textField(source, "media_type");
+  const data = textField(source, "data");
+  if (source["type"] === "base64" && mediaType !== undefined && data !== undefined) {
+    return { ...rest, type: "image", mediaType, data };
+  }
+  const url = textField(source, "url");
+  return source["type"] === "url" && url !== undefined
+    ? { ...rest, type: "image", url }
+    : undefined;
+}
+
+/**
+ * Compactions of Claude Code.
+ *
+ * A line with the subtype `compact_boundary` has the size of the context and the kept lines; the
+ * summary is the user's line after it. Older files have the summary alone.
+ */
+interface MappedCompaction {
+  readonly entry: MappedEntry;
+  /** The last kept line: its children follow the summary here. */
+  readonly tails: readonly string[];
+}
+
+/** Undefined without a summary. `nodeAt` finds the entry of a line. */
+export function toCompaction(
+  record: Fields,
+  boundary: Fields | undefined,
+  nodeAt: (uuid: string) => string | null | undefined,
+): MappedCompaction | undefined {
+  const { message } = record;
+  const blocks = isPlainObject(message) ? toBlocks(message["content"]) : undefined;
+  if (blocks === undefined || blocks.length === 0) return undefined;
+  const told = boundary?.["compactMetadata"];
+  const figures = isPlainObject(told) ? told : {};
+  const { first, last } = keptOf(figures);
+  const head = nodeAt(first) ?? null;
+  const before = figures["preTokens"];
+  return {
+    entry: {
+      kind: "compaction",
+      role: null,
+      actor: null,
+      blocks,
+      usage: null,
+      model: null,
+      data: {
+        firstKeptEntryId: head,
+        tokensBefore: Number.isSafeInteger(before) ? (before as number) : null,
+        ...presentFields({ trigger: textField(figures, "trigger") }),
+      },
+      references: ["firstKeptEntryId"],
+      createdAt: timeField(record, "timestamp"),
+      metadata: record["isSidechain"] === true ? { sidechain: true } : {},
+      fields: {},
+    },
+    tails: head !== null && nodeAt(last) !== undefined ? [last] : [],
+  };
+}
+
+/** The first and last kept line: a range, or a list. */
+function keptOf(figures: Fields): { readonly first: string; readonly last: string } {
+  const { preservedSegment: range, preservedMessages: list } = figures;
+  if (isPlainObject(range)) {
+    return { first: textField(range, "headUuid") ?? "", last: textField(range, "tailUuid") ?? "" };
+  }
+  const uuids = isPlainObject(list) && Array.isArray(list["uuids"]) ? list["uuids"] : [];
+  return { first: nameOf(uuids[0] ?? ""), last: nameOf(uuids.at(-1) ?? "") };
+}
+
+// Lines of Claude Code that are not messages: hooks, turn durations, attachments, modes. They are
+// kept whole as custom data under their type, known or not.
+
+/** Fields of the line's place; `cwd` and the like belong to the session. */
+const PLACE = [
+  "type",
+  "uuid",
+  "parentUuid",
+  "logicalParentUuid",
+  "timestamp",
+  "isSidechain",
+  "sessionId",
+  "cwd",
+  "gitBranch",
+  "version",
+  "userType",
+  "entrypoint",
+];
+
+export function toCustom(record: Fields): MappedEntry {
+  const subtype = textField(record, "subtype");
+  const type = [nameOf(record["type"] ?? "unknown"), ...(subtype === undefined ? [] : [subtype])];
+  return {
+    kind: "custom",
+    role: null,
+    actor: null,
+    blocks: [],
+    usage: null,
+    model: null,
+    data: { type: `claude-code:${type.join(":")}`, data: otherFields(record, PLACE) },
+    createdAt: timeField(record, "timestamp"),
+    metadata: record["isSidechain"] === true ? { sidechain: true } : {},
+    fields: {},
+  };
 }

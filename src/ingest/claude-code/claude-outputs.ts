@@ -13,8 +13,8 @@ import { parseJson } from "../json-file.ts";
 import { fileName } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, SourceInput } from "../source.ts";
-import { agentPathOf } from "./claude-agent-path.ts";
-import { toOutput } from "./claude-blocks.ts";
+import { toOutput } from "./claude-lines.ts";
+import { agentPathOf } from "./claude-session.ts";
 
 /** A longer output is not read, and the entry shows its head. */
 const MAX_OUTPUT_BYTES = 4 * 1024 * 1024;

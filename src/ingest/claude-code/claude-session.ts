@@ -9,13 +9,12 @@
  * branch of its tree. Sub-agents' files carry their parent's id: they are `<parent>/agent-<id>`.
  */
 
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { COPY_MARK, markField } from "../../transcript/copy-mark.ts";
 import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import { type Fields, presentFields, textField, timeField } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
-import type { FileAccess, ImportedSession, SourceInput } from "../source.ts";
-import { agentPathOf } from "./claude-agent-path.ts";
+import type { FileAccess, ImportedEntry, ImportedSession, SourceInput } from "../source.ts";
 
 export const FORMAT = "claude-code";
 
@@ -126,5 +125,100 @@ async function readAgent(name: string, files: FileAccess | undefined): Promise<J
   } catch {
     // A damaged companion file does not affect the transcript.
     return {};
+  }
+}
+
+/** The paths of sub-agents' files: in a folder `subagents` of their session's folder. */
+interface AgentPath {
+  /** The name of the session's folder. */
+  readonly session: string;
+  /** The file's depth below the session's folder. */
+  readonly levels: number;
+}
+
+/** Undefined for any other file, whatever its upper folders are called. */
+export function agentPathOf(path: string): AgentPath | undefined {
+  const [, session, below = ""] = NEAR.exec(path) ?? DEEP.exec(path) ?? [];
+  return session === undefined ? undefined : { session, levels: below.split(/[/\\]/).length - 1 };
+}
+
+const NEAR = /(?:^|[/\\])([^/\\]+)[/\\]subagents([/\\][^/\\]+)$/;
+
+/**
+ * Groups of sub-agents have folders of their own; then the session must be identified by its id.
+ */
+const DEEP = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})[/\\]subagents((?:[/\\][^/\\]+){2,3})$/i;
+
+// The title of a session. The user's own title takes precedence, then a model's, then a summary. A
+// summary names its last line, and may be in another session's file: it is this session's title
+// only if that line is in this file.
+
+/** The field that has the title, and its rank. */
+const TITLES: Readonly<Record<string, readonly [field: string, rank: number]>> = {
+  summary: ["summary", 1],
+  "ai-title": ["aiTitle", 2],
+  "custom-title": ["customTitle", 3],
+};
+
+/** The limit of waiting summaries: old files begin with those of every other session. */
+const WAITING = 1000;
+
+export class ClaudeTitle {
+  #name: string | undefined;
+  #rank = 0;
+  #count = 0;
+  /** Summaries whose lines have not come yet. */
+  readonly #waiting = new Map<string, string>();
+
+  constructor(state?: JsonValue) {
+    if (!isPlainObject(state)) return;
+    this.#name = textField(state, "name");
+    this.#rank = Number(state["rank"] ?? 0);
+    this.#count = Number(state["count"] ?? 0);
+  }
+
+  state(): JsonValue {
+    const { length } = this.#name ?? "";
+    const name = length === 0 ? {} : { name: this.#name ?? "" };
+    return { ...name, rank: this.#rank, count: this.#count };
+  }
+
+  /** The line's title, if it takes precedence. `id` is the line's own. */
+  of(record: Fields, id: string, has: (uuid: string) => boolean): ImportedEntry | undefined {
+    const awaited = this.#waiting.get(id);
+    if (awaited !== undefined) {
+      this.#waiting.delete(id);
+      return this.#entry(awaited, 1, record);
+    }
+    const { type } = record;
+    const rule = typeof type === "string" && Object.hasOwn(TITLES, type) ? TITLES[type] : undefined;
+    if (rule === undefined) return undefined;
+    const [field, rank] = rule;
+    const name = textField(record, field)?.trim();
+    if (name === undefined || name === "") return undefined;
+    const about = textField(record, "leafUuid");
+    if (rank === 1 && about !== undefined && !has(about)) {
+      if (this.#waiting.size < WAITING) this.#waiting.set(about, name);
+      return undefined;
+    }
+    return this.#entry(name, rank, record);
+  }
+
+  #entry(name: string, rank: number, record: Fields): ImportedEntry | undefined {
+    if (rank < this.#rank || name === this.#name) return undefined;
+    this.#name = name;
+    this.#rank = rank;
+    return {
+      sourceId: `title-${++this.#count}-${name.slice(0, 40)}`,
+      kind: "session_info",
+      role: null,
+      actor: null,
+      blocks: [],
+      data: { name },
+      usage: null,
+      model: null,
+      createdAt: timeField(record, "timestamp"),
+      metadata: toSourceMetadata({ format: FORMAT, id: null }),
+    };
   }
 }

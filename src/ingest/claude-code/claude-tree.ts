@@ -13,7 +13,7 @@
 
 import type { JsonValue } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
-import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
+import { KEPT_CALLS, KEPT_IDS } from "../batches.ts";
 
 export interface TreePlace {
   /** The nearest ancestor that moves the leaf; null for a root. */

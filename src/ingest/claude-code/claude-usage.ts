@@ -10,8 +10,8 @@
 import { lengthOfBlocks } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { combineUsage, totalTokens } from "../../model/prices.ts";
 import { HOUR_CACHE_KEY } from "../../model/session.ts";
-import { combineUsage, totalTokens } from "../../model/usage.ts";
 import { countField, type Writable } from "../fields.ts";
 import type { ImportedEntry } from "../source.ts";
 

@@ -4,18 +4,33 @@
  * as far as it is like this one: it is reported, and kept for exports.
  */
 
-import { isPlainObject } from "../../model/json.ts";
+import { type Block, textOf } from "../../model/block.ts";
+import { ROLES, type Role, type Usage } from "../../model/entry.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
+import { toSourceMetadata } from "../../transcript/source-fields.ts";
 import { readDocument } from "../document/json-document.ts";
-import { lookAhead } from "../document/look-ahead.ts";
-import type { Fields } from "../fields.ts";
+import { lookAhead } from "../document/list-scanner.ts";
+import {
+  countField,
+  type Fields,
+  objectField,
+  otherFields,
+  presentFields,
+  resultBlock,
+  textField,
+  timeField,
+  toCallBlock,
+  toTextBlock,
+} from "../fields.ts";
 import { firstRecord, textOfHead } from "../head.ts";
 import { readRecords } from "../jsonl.ts";
 import type { Line } from "../lines.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
-import { ClawSession, toSession } from "./claw-session.ts";
+
+const FORMAT = "claw-code";
 
 const RECORDS = ["session_meta", "message", "compaction", "prompt_history"];
 
@@ -144,5 +159,268 @@ function tryParse(text: string): unknown {
   } catch {
     // The caller reports it if it is neither a line nor part of an object.
     return undefined;
+  }
+}
+
+// A session of claw-code: its metadata, then its messages.
+//
+// Messages have no ids, so they are identified by their number. A compacted session's file holds a
+// record of the compaction, the continuation as its first message, and the rest. The continuation
+// becomes our compaction entry; the record identifies it, never its text. The record also has the
+// number of removed messages, so the remaining ones keep their numbers: a file compacted since its
+// last reading adds the compaction and new messages.
+
+/** The only version that is documented. */
+const VERSION = 1;
+
+/** Session metadata, with the same names in both formats. */
+const KNOWN = ["session_id", "created_at_ms", "updated_at_ms", "workspace_root", "model"];
+
+function toSession(meta: Fields): Omit<ImportedSession, "entries" | "leaf" | "problems"> {
+  const id = textField(meta, "session_id") ?? null;
+  const fork = objectField(meta, "fork");
+  const known = ["type", "messages", "compaction", "prompt_history", ...KNOWN];
+  const fields = otherFields(meta, isKnownVersion(meta) ? [...known, "version"] : known);
+  const model = textField(meta, "model");
+  return {
+    source: FORMAT,
+    agent: FORMAT,
+    id,
+    title: null,
+    cwd: textField(meta, "workspace_root") || null,
+    gitBranch: null,
+    startedAt: timeField(meta, "created_at_ms") ?? startOf(id),
+    parentSession: textField(fork, "parent_session_id") ?? null,
+    metadata: toSourceMetadata({
+      format: FORMAT,
+      id,
+      ...presentFields({ fields: { ...fields, ...(model === undefined ? {} : { model }) } }),
+    }),
+  };
+}
+
+function isKnownVersion({ version = VERSION }: Fields): boolean {
+  return version === VERSION;
+}
+
+/** Ids made by claw-code itself contain the session's start. */
+function startOf(id: string | null): number | null {
+  const [, ms] = /^session-(\d{12,14})-\d+$/.exec(id ?? "") ?? [];
+  return ms === undefined ? null : Number(ms);
+}
+
+class ClawSession {
+  readonly #problems: ProblemLog;
+  readonly #model: string | null;
+  /** Messages have no times; the file's own is an upper bound. */
+  readonly #createdAt: number | null;
+  #compaction: Fields | undefined;
+  /** The text of the continuation, if any. */
+  #continuation: string | undefined;
+  #isCompactionGiven = false;
+  #messages = 0;
+  #asked = 0;
+
+  constructor(meta: Fields, problems: ProblemLog, line?: number) {
+    this.#problems = problems;
+    if (!isKnownVersion(meta)) {
+      const version = JSON.stringify(meta["version"])?.slice(0, 40);
+      problems.add("unexpected", `version ${version} was read as version ${VERSION}`, line);
+    }
+    this.#model = textField(meta, "model") ?? null;
+    this.#createdAt = timeField(meta, "updated_at_ms") ?? timeField(meta, "created_at_ms");
+  }
+
+  /** The record of a compaction precedes the messages. */
+  compacted(record: Fields, line?: number): void {
+    if (textField(record, "summary") === undefined) {
+      this.#problems.add("unexpected", "a compaction without a summary was left out", line);
+    } else if (this.#messages > 0) {
+      this.#problems.add("unexpected", "a compaction after messages was left out", line);
+    } else this.#compaction = record;
+  }
+
+  *message(message: unknown, line?: number): Generator<ImportedEntry> {
+    const setting = { model: this.#model, createdAt: this.#createdAt, problems: this.#problems };
+    const entry = toMessage(message, this.#idOf(this.#messages), setting, line);
+    const isFirst = this.#messages === 0 && this.#continuation === undefined;
+    if (this.#compaction !== undefined && isFirst && entry?.role === "system") {
+      this.#continuation = textOf(entry.blocks);
+      return;
+    }
+    // An unreadable message has a number too, so that later ones keep theirs when it is repaired.
+    this.#messages++;
+    if (entry === undefined) return;
+    yield entry;
+    yield* this.#compactionEntry(entry.sourceId);
+  }
+
+  /** An unreadable message, already reported. */
+  pass(): void {
+    this.#messages++;
+  }
+
+  /** A compaction without kept messages is the whole session. */
+  *end(): Generator<ImportedEntry> {
+    yield* this.#compactionEntry(null);
+  }
+
+  /** The input history for the arrow keys, which is not part of the conversation. */
+  *asked(record: Fields): Generator<ImportedEntry> {
+    const number = this.#asked++;
+    yield {
+      sourceId: `prompt-${number}`,
+      kind: "custom",
+      role: null,
+      actor: null,
+      blocks: [],
+      data: { type: "prompt_history", data: otherFields(record, ["type"]) },
+      usage: null,
+      model: null,
+      createdAt: timeField(record, "timestamp_ms"),
+      metadata: toSourceMetadata({ format: FORMAT, id: null }),
+    };
+  }
+
+  /**
+   * After the first kept message, wherever the file ends by now: the same entry at the same place
+   * however much the file has grown.
+   */
+  *#compactionEntry(firstKept: string | null): Generator<ImportedEntry> {
+    const record = this.#compaction;
+    if (record === undefined || this.#isCompactionGiven) return;
+    this.#isCompactionGiven = true;
+    const data: JsonObject = {
+      firstKeptEntryId: firstKept,
+      tokensBefore: null,
+      ...presentFields({
+        count: countField(record, "count"),
+        removedMessages: countField(record, "removed_message_count"),
+        continuation: this.#continuation,
+      }),
+    };
+    const fields = otherFields(record, ["type", "count", "removed_message_count", "summary"]);
+    yield {
+      sourceId: `compaction-${countField(record, "count") ?? 1}`,
+      kind: "compaction",
+      role: null,
+      actor: null,
+      data,
+      references: ["firstKeptEntryId"],
+      blocks: [{ type: "text", text: textField(record, "summary") ?? "" }],
+      usage: null,
+      model: null,
+      createdAt: this.#createdAt,
+      metadata: toSourceMetadata({ format: FORMAT, id: null, ...presentFields({ fields }) }),
+    };
+  }
+
+  /**
+   * After one compaction, the first message follows the removed ones. The number removed by an
+   * earlier compaction is unknown: then numbering restarts.
+   */
+  #idOf(number: number): string {
+    const record = this.#compaction;
+    if (record === undefined) return `message-${number}`;
+    const count = countField(record, "count") ?? 1;
+    const removed = countField(record, "removed_message_count") ?? 0;
+    return count === 1 ? `message-${removed + number}` : `message-${count}.${number}`;
+  }
+}
+
+/** Fields of the file that apply to all messages. */
+interface MessageSetting {
+  readonly model: string | null;
+  readonly createdAt: number | null;
+  readonly problems: ProblemLog;
+}
+
+/** Undefined, with a problem, if it is not a message. */
+function toMessage(
+  message: unknown,
+  sourceId: string,
+  setting: MessageSetting,
+  line?: number,
+): ImportedEntry | undefined {
+  const { problems } = setting;
+  if (!isPlainObject(message) || !Array.isArray(message["blocks"])) {
+    problems.add("unexpected", "a message without a list of blocks was left out", line);
+    return undefined;
+  }
+  const role = ROLES.find((known) => known === message["role"]);
+  if (role === undefined) {
+    problems.add("unexpected", "a message whose role is unknown was left out", line);
+    return undefined;
+  }
+  const blocks = message["blocks"].map(toBlock);
+  const { usage } = message;
+  const known = ["role", "blocks", ...(isUsage(usage) ? ["usage"] : [])];
+  const fields = otherFields(message, known);
+  return {
+    sourceId,
+    kind: "message",
+    role,
+    actor: actorOf(role, blocks),
+    blocks,
+    data: null,
+    usage: isUsage(usage) ? toUsage(usage) : null,
+    model: role === "assistant" ? setting.model : null,
+    createdAt: setting.createdAt,
+    metadata: toSourceMetadata({ format: FORMAT, id: null, ...presentFields({ fields }) }),
+  };
+}
+
+function actorOf(role: Role, blocks: readonly Block[]): string | null {
+  if (role === "assistant") return FORMAT;
+  const [first] = blocks;
+  return role === "tool" && first?.type === "tool_result" ? (first.toolName ?? null) : null;
+}
+
+const COUNTS = {
+  input_tokens: "inputTokens",
+  output_tokens: "outputTokens",
+  cache_creation_input_tokens: "cacheCreationTokens",
+  cache_read_input_tokens: "cacheReadTokens",
+} as const satisfies Record<string, keyof Usage>;
+
+function isUsage(usage: unknown): usage is Record<string, unknown> {
+  return isPlainObject(usage) && countField(usage, "input_tokens") !== undefined;
+}
+
+function toUsage(usage: Fields): Usage {
+  const counts = Object.entries(COUNTS).map(([theirs, ours]) => [
+    ours,
+    countField(usage, theirs) ?? 0,
+  ]);
+  return Object.fromEntries(counts) as Usage;
+}
+
+function toBlock(block: unknown): Block {
+  const known = isPlainObject(block) ? toKnownBlock(block) : undefined;
+  return known ?? { type: "opaque", provider: FORMAT, json: JSON.stringify(block) };
+}
+
+function toKnownBlock(fields: Fields): Block | undefined {
+  switch (fields["type"]) {
+    case "text":
+      return toTextBlock(fields);
+    case "thinking": {
+      const text = textField(fields, "thinking");
+      if (text === undefined) return undefined;
+      return { ...otherFields(fields, ["type", "thinking"]), type: "thinking", text };
+    }
+    case "tool_use":
+      return toCallBlock(fields, "input");
+    case "tool_result": {
+      const toolUseId = textField(fields, "tool_use_id");
+      const toolName = textField(fields, "tool_name");
+      const output = textField(fields, "output");
+      if (toolUseId === undefined || output === undefined) return undefined;
+      const known = ["type", "tool_use_id", "tool_name", "output", "is_error"];
+      const isError = fields["is_error"] === true;
+      return resultBlock(toolUseId, toolName, output, isError, otherFields(fields, known));
+    }
+    default:
+      return undefined;
   }
 }

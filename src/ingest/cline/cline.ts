@@ -3,25 +3,39 @@
  * the editor's view and the task's usage beside it.
  */
 
-import { isPlainObject } from "../../model/json.ts";
+import type { Block } from "../../model/block.ts";
+import type { Usage } from "../../model/entry.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
+import { sha256, toHex } from "../../transcript/hash.ts";
+import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
+import { KEPT_CALLS, Slots } from "../batches.ts";
 import { readDocument } from "../document/json-document.ts";
-import { toImportedSession } from "../drafts.ts";
-import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { type EntryDraft, KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
+import {
+  costField,
+  countField,
+  type Fields,
+  objectField,
+  otherFields,
+  replaceTagged,
+  textField,
+  timeField,
+} from "../fields.ts";
 import { textOfHead } from "../head.ts";
 import { parseJson } from "../json-file.ts";
+import { splitLines } from "../lines.ts";
 import { applicationFolder, fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
-import { Slots } from "../slots.ts";
 import type {
   Environment,
   FileAccess,
+  ImportedEntry,
   ImportedSession,
   Place,
   SourceInput,
   TranscriptSource,
 } from "../source.ts";
-import { readMessages } from "./cline-messages.ts";
-import { readShown, type Shown } from "./cline-usage.ts";
 
 const HISTORY = "api_conversation_history.json";
 
@@ -162,4 +176,196 @@ async function readBeside(
 function parseBytes(bytes: Uint8Array | undefined): Fields {
   const value = bytes === undefined ? undefined : parseJson(new TextDecoder().decode(bytes));
   return isPlainObject(value) ? value : {};
+}
+
+/** `calls` has the usage of each answer in order. Undefined messages were reported before. */
+async function* readMessages(
+  messages: AsyncIterable<unknown>,
+  calls: readonly ModelCall[],
+  format: string,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedEntry> {
+  const names = new RecentMap<string, string>(KEPT_CALLS);
+  const ids = new KnownIds(problems);
+  let parent: string | null = null;
+  let answers = 0;
+  let number = -1;
+  for await (const message of messages) {
+    number++;
+    if (message === undefined) {
+      // Roles alternate, starting with the user: later calls keep their answers.
+      if (number % 2 === 1) answers++;
+      continue;
+    }
+    const role = isPlainObject(message) ? message["role"] : undefined;
+    const content = isPlainObject(message)
+      ? toContentBlocks(message["content"], format)
+      : undefined;
+    if (!isPlainObject(message) || content === undefined || !isRole(role)) {
+      problems.add(
+        "unexpected",
+        `message ${number + 1} has no known role, or no content, and was left out`,
+      );
+      continue;
+    }
+    const call = role === "assistant" ? calls[answers++] : undefined;
+    for (const draft of toDrafts(message, content, idOf(message, number), format, names)) {
+      if (!ids.isNew(draft.sourceId, draft)) continue;
+      const createdAt = timeField(message, "ts") ?? call?.at ?? null;
+      const usage = call?.usage ?? null;
+      const model = draft.model ?? call?.model ?? null;
+      const cost = call?.cost === undefined ? {} : { cost: call.cost };
+      const entry: EntryDraft = {
+        ...draft,
+        ...cost,
+        createdAt,
+        usage,
+        model,
+        parentSourceId: parent,
+      };
+      yield toImportedEntry(format, entry);
+      parent = draft.sourceId;
+    }
+  }
+}
+
+function isRole(role: unknown): role is "user" | "assistant" {
+  return role === "user" || role === "assistant";
+}
+
+/** A task reset to an earlier point has other messages under the same numbers. */
+function idOf(message: Fields, number: number): string {
+  const own = textField(message, "id");
+  const time = timeField(message, "ts");
+  const hash = toHex(sha256(Buffer.from(JSON.stringify(message["content"])))).slice(0, 8);
+  return own ?? `message-${time ?? number}-${hash}`;
+}
+
+function toDrafts(
+  message: Fields,
+  content: readonly Block[],
+  sourceId: string,
+  format: string,
+  names: RecentMap<string, string>,
+): EntryDraft[] {
+  const known = ["role", "content", "id", "ts", "reasoning", "modelInfo"];
+  const fields = otherFields(message, known);
+  const model = objectField(message, "modelInfo");
+  const base = { sourceId, id: null, model: textField(model, "modelId") ?? null } as const;
+  if (message["isSummary"] === true) {
+    const data = { firstKeptEntryId: null, tokensBefore: null };
+    const blocks = content.filter(({ type }) => type === "text");
+    return [{ ...base, kind: "compaction", blocks, data, fields }];
+  }
+  if (message["role"] === "assistant") {
+    const text = textField(message, "reasoning") ?? "";
+    const thought: Block[] = text === "" ? [] : [{ type: "thinking", text }];
+    const said = { ...base, kind: "message", role: "assistant", actor: format } as const;
+    return toMessageDrafts({ ...said, blocks: [...thought, ...content], fields }, names);
+  }
+  const { blocks, context, tool } = unwrap(content);
+  const all: JsonObject = context === "" ? fields : { ...fields, context };
+  if (tool !== undefined) {
+    return [{ ...base, kind: "message", role: "tool", actor: tool, blocks, fields: all }];
+  }
+  return toMessageDrafts({ ...base, kind: "message", role: "user", blocks, fields: all }, names);
+}
+
+/**
+ * The user's text is in tags, followed by the editor's state. Textual tool calls have textual
+ * results, which are not the user's either.
+ */
+function unwrap(content: readonly Block[]): {
+  readonly blocks: Block[];
+  readonly context: string;
+  readonly tool: string | undefined;
+} {
+  const context: string[] = [];
+  const blocks: Block[] = [];
+  let tool: string | undefined;
+  for (const block of content) {
+    if (block.type !== "text") {
+      blocks.push(block);
+      continue;
+    }
+    const bare = replaceTagged(block.text, ["environment_details"], (_, whole) => {
+      context.push(whole);
+      return "";
+    });
+    const text = replaceTagged(bare, TAGS, (inner) => inner.trim()).trim();
+    if (text !== "") blocks.push({ ...block, text });
+    tool ??= /^\[(\w+)\b[^\]\n]*\] Result:/.exec(text)?.[1];
+  }
+  return { blocks, context: context.join("\n"), tool };
+}
+
+const TAGS: readonly string[] = ["task", "feedback", "user_message", "answer"];
+
+/** The editor's log of model calls: time, model, usage. */
+interface ModelCall {
+  readonly at: number | null;
+  readonly usage: Usage | null;
+  readonly model: string | null;
+  readonly cost?: number;
+}
+
+interface Shown {
+  /** The first record; empty if there is none. */
+  readonly first: Fields;
+  /** In their order. */
+  readonly calls: readonly ModelCall[];
+}
+
+/** Parses `bytes`, the list that the editor shows. `models`: the model in use from each time on. */
+async function readShown(bytes: Uint8Array | undefined, models: unknown): Promise<Shown> {
+  const changes = (Array.isArray(models) ? models.filter(isPlainObject) : []).map((change) => ({
+    from: timeField(change, "ts") ?? 0,
+    model: textField(change, "model_id") ?? null,
+  }));
+  const modelAt = (at: number | null) =>
+    changes.findLast(({ from }) => from <= (at ?? 0) + SAME_MS)?.model ?? null;
+  let first: Fields | undefined;
+  const calls: ModelCall[] = [];
+  for await (const record of readList(bytes)) {
+    if (!isPlainObject(record)) continue;
+    first ??= record;
+    if (record["say"] === "api_req_started") calls.push(...toCall(record, modelAt));
+  }
+  return { first: first ?? {}, calls };
+}
+
+async function* readList(bytes: Uint8Array | undefined): AsyncGenerator<unknown> {
+  if (bytes === undefined) return;
+  const input = { lines: splitLines([bytes]), bytes: [bytes], isRepeatable: true };
+  // Damage in this file is not reported as the transcript's.
+  const problems = new ProblemLog();
+  const document = await readDocument(input, "messages", problems);
+  if (Array.isArray(document?.frame)) yield* document.elements(problems);
+}
+
+function toCall(record: Fields, modelAt: (at: number | null) => string | null): ModelCall[] {
+  const at = timeField(record, "ts");
+  const request = parseJson(textField(record, "text") ?? "");
+  // It counts, readable or not, so that later ones keep their answers.
+  if (!isPlainObject(request)) return [{ at, usage: null, model: modelAt(at) }];
+  if (isAborted(request)) return [];
+  return [{ at, usage: toUsage(request), model: modelAt(at), ...costField(request, "cost") }];
+}
+
+/** The model is recorded a moment after its call begins. */
+const SAME_MS = 1000;
+
+/** A call aborted before its answer has no message. */
+function isAborted(request: Fields): boolean {
+  return textField(request, "cancelReason") === "retries_exhausted";
+}
+
+function toUsage(request: Fields): Usage | null {
+  const usage = {
+    inputTokens: countField(request, "tokensIn") ?? 0,
+    outputTokens: countField(request, "tokensOut") ?? 0,
+    cacheCreationTokens: countField(request, "cacheWrites") ?? 0,
+    cacheReadTokens: countField(request, "cacheReads") ?? 0,
+  };
+  return Object.values(usage).some((count) => count > 0) ? usage : null;
 }

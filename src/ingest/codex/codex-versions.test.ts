@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { outline, readWith } from "../../../test/support/reading.ts";
 import { fixture } from "../../../test/support/transcripts.ts";
 import { CODEX } from "./codex.ts";
-import { skimEvent } from "./codex-events.ts";
+import { skimEvent } from "./codex-items.ts";
 
 const PAGINATED = fixture("codex/paginated.jsonl");
 const OLDEST = fixture("codex/oldest.json");

@@ -4,7 +4,15 @@ import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
-import { countField, type Fields, objectField, otherFields, textField } from "../fields.ts";
+import {
+  countField,
+  type Fields,
+  objectField,
+  otherFields,
+  resultBlock,
+  textField,
+  thinkingBlock,
+} from "../fields.ts";
 
 export const FORMAT = "copilot-cli";
 
@@ -43,9 +51,7 @@ export function toAssistantMessage(
   const text = textField(data, "reasoningText") ?? thinking ?? "";
   const signature = textField(data, "reasoningOpaque");
   const thought: Block[] =
-    text === "" && signature === undefined
-      ? []
-      : [{ type: "thinking", text, ...(signature === undefined ? {} : { signature }) }];
+    text === "" && signature === undefined ? [] : [thinkingBlock(text, signature)];
   const known = [
     "content",
     "toolRequests",
@@ -77,6 +83,7 @@ export function toToolMessage(
   const failure = isPlainObject(error) ? textField(error, "message") : error;
   const content = isPlainObject(result) ? textField(result, "content") : result;
   const output = [content, failure].find((text) => typeof text === "string") as string | undefined;
+  const shown = result === undefined ? "" : JSON.stringify(result);
   const name = textField(data, "toolName") ?? toolName;
   const rest = isPlainObject(result)
     ? otherFields(result, [
@@ -89,15 +96,7 @@ export function toToolMessage(
     kind: "message",
     role: "tool",
     actor: name ?? null,
-    blocks: [
-      {
-        type: "tool_result",
-        toolUseId,
-        ...(name === undefined ? {} : { toolName: name }),
-        output: output ?? (result === undefined ? "" : JSON.stringify(result)),
-        isError,
-      },
-    ],
+    blocks: [resultBlock(toolUseId, name, output ?? shown, isError)],
     fields: {
       ...otherFields(data, ["toolCallId", "success", "result", "model", "toolName"]),
       ...(Object.keys(rest).length === 0 ? {} : { result: rest }),

@@ -5,20 +5,29 @@
  * `topic` and `uptime_secs` of older files are ignored.
  */
 
+import type { Block } from "../../model/block.ts";
+import { ROLES } from "../../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
-import { toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { KEPT_CALLS } from "../batches.ts";
+import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
+import {
+  type Fields,
+  objectField,
+  otherFields,
+  resultBlock,
+  textField,
+  timeField,
+} from "../fields.ts";
 import { firstRecord } from "../head.ts";
 import { parseJson } from "../json-file.ts";
-import { type JsonRecord, readRecords } from "../jsonl.ts";
-import { KEPT_CALLS } from "../kept-counts.ts";
-import { cutRecord } from "../long/cut-values.ts";
+import { type JsonRecord, ResumedLines, readRecords } from "../jsonl.ts";
+import { cutRecord } from "../long/long-line.ts";
 import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
-import { ResumedLines } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
-import { FORMAT, toMessage } from "./crabtalk-message.ts";
+
+const FORMAT = "crabtalk";
 
 export const CRABTALK: TranscriptSource = {
   name: FORMAT,
@@ -142,4 +151,80 @@ function toEntry(
   problems.add("unexpected", `a line with ${keys} was kept as custom data`, line);
   const data = { type: `${FORMAT}:line`, data: otherFields(record, []) };
   return toImportedEntry(FORMAT, { sourceId, id: null, kind: "custom", data });
+}
+
+/** Undefined if the line is neither. `names` maps calls to tool names. */
+function toMessage(
+  record: Fields,
+  names: RecentMap<string, string>,
+  agent: string | undefined,
+): Omit<EntryDraft, "sourceId"> | undefined {
+  const archive = textField(record, "compact") ?? textField(record, "archive");
+  const role = ROLES.find((known) => known === record["role"]);
+  if (role === undefined) {
+    // The marker names the summary; its text is in the agent's memory.
+    return archive === undefined ? undefined : toCompaction(archive, record);
+  }
+  const content = textField(record, "content") ?? "";
+  const thought = textField(record, "reasoning_content") ?? "";
+  const calls = Array.isArray(record["tool_calls"]) ? record["tool_calls"] : [];
+  const known = [
+    "role",
+    "content",
+    "reasoning_content",
+    "tool_calls",
+    "tool_call_id",
+    "timestamp",
+    "created_at",
+    "sender",
+  ];
+  const base = {
+    kind: "message",
+    createdAt: timeField(record, "timestamp") ?? timeField(record, "created_at"),
+    fields: otherFields(record, known),
+  } as const;
+  if (role === "tool") {
+    const toolUseId = textField(record, "tool_call_id") ?? "";
+    const name = textField(record, "name") ?? names.get(toolUseId);
+    names.delete(toolUseId);
+    const blocks = [resultBlock(toolUseId, name, content, false)];
+    return { ...base, role, actor: name ?? null, blocks };
+  }
+  const blocks: Block[] = [
+    ...(thought === "" ? [] : [{ type: "thinking" as const, text: thought }]),
+    ...(content === "" ? [] : [{ type: "text" as const, text: content }]),
+    ...calls.flatMap((call) => toCall(call, names)),
+  ];
+  const sender = textField(record, "sender") || null;
+  return { ...base, role, actor: role === "assistant" ? (agent ?? FORMAT) : sender, blocks };
+}
+
+function toCompaction(archive: string, record: Fields): Omit<EntryDraft, "sourceId"> {
+  return {
+    kind: "compaction",
+    blocks: [{ type: "text", text: `[archived context: ${archive}]` }],
+    data: { firstKeptEntryId: null, tokensBefore: null, archive },
+    createdAt: timeField(record, "timestamp"),
+    fields: otherFields(record, ["compact", "archive", "timestamp"]),
+  };
+}
+
+function toCall(call: unknown, names: RecentMap<string, string>): Block[] {
+  const fields: Fields = isPlainObject(call) ? call : {};
+  const inner = objectField(fields, "function");
+  const id = textField(fields, "id");
+  const name = textField(inner, "name");
+  if (id === undefined || name === undefined) {
+    return [{ type: "opaque", provider: FORMAT, json: JSON.stringify(call) }];
+  }
+  names.set(id, name);
+  const input = inner["arguments"];
+  return [
+    {
+      type: "tool_use",
+      id,
+      name,
+      input: typeof input === "string" ? input : JSON.stringify(input ?? {}),
+    },
+  ];
 }

@@ -7,7 +7,6 @@
  */
 
 import type { Block } from "../../model/block.ts";
-import { resultBlock } from "../block-fields.ts";
 import {
   readSessionTables,
   rowFields,
@@ -17,7 +16,14 @@ import {
   toTime,
 } from "../database/session-tables.ts";
 import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, objectField, objectsIn, textField } from "../fields.ts";
+import {
+  type Fields,
+  objectField,
+  objectsIn,
+  resultBlock,
+  textField,
+  thinkingBlock,
+} from "../fields.ts";
 import { parseJson } from "../json-file.ts";
 import { fileName, folderName } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
@@ -123,14 +129,8 @@ function toBlock(part: Fields): Block {
   switch (part["type"]) {
     case "text":
       return { type: "text", text: text("text") ?? "" };
-    case "reasoning": {
-      const signature = text("signature");
-      return {
-        type: "thinking",
-        text: text("thinking") ?? "",
-        ...(signature ? { signature } : {}),
-      };
-    }
+    case "reasoning":
+      return thinkingBlock(text("thinking") ?? "", text("signature") || undefined);
     case "tool_call":
       return {
         type: "tool_use",

@@ -3,18 +3,20 @@
  * of the editor.
  */
 
+import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonValue } from "../../model/json.ts";
+import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { toContentBlocks, toMessageDrafts } from "../anthropic-content.ts";
+import { KEPT_CALLS } from "../batches.ts";
 import { toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, nameOf, objectField, otherFields } from "../fields.ts";
+import { type Fields, nameOf, objectField, otherFields, resultBlock } from "../fields.ts";
 import { firstRecord, textOfHead } from "../head.ts";
-import { readRecords } from "../jsonl.ts";
-import { KEPT_CALLS } from "../kept-counts.ts";
-import { applicationFolder, fileName, folderName, joinPath } from "../machine-paths.ts";
+import { ResumedLines, readRecords } from "../jsonl.ts";
+import type { Line } from "../lines.ts";
+import { LongText } from "../long/long-text.ts";
+import { applicationFolder, commandFor, fileName, folderName, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
-import { commandFor } from "../resume-command.ts";
-import { ResumedLines } from "../resumed-lines.ts";
 import type {
   ImportedEntry,
   ImportedSession,
@@ -23,9 +25,7 @@ import type {
   TranscriptSource,
 } from "../source.ts";
 import { databaseText, withDatabase } from "../sqlite-file.ts";
-import { type ComposersEnd, readComposers } from "./cursor-composers.ts";
-import { FORMAT, unwrapQuery } from "./cursor-query.ts";
-import { readText } from "./cursor-text.ts";
+import { type ComposersEnd, FORMAT, readComposers, unwrapQuery } from "./cursor-composers.ts";
 
 export const CURSOR: TranscriptSource = {
   name: FORMAT,
@@ -174,4 +174,234 @@ function* toEntries(
     names,
   );
   for (const draft of drafts) yield toImportedEntry(FORMAT, draft);
+}
+
+/** Transcripts of Cursor as plain text: `user:` and `assistant:` on separate lines. */
+async function* readText(
+  lines: AsyncIterable<Line>,
+  session: Omit<ImportedSession, "entries" | "problems">,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedSession> {
+  yield { ...session, entries: readEntries(lines, problems), problems };
+}
+
+async function* readEntries(
+  lines: AsyncIterable<Line>,
+  problems: ProblemLog,
+): AsyncGenerator<ImportedEntry> {
+  const names = new RecentMap<string, string>(KEPT_CALLS);
+  let message: Message | undefined;
+  let messages = 0;
+  for await (const { text, damage, number: line } of lines) {
+    if (damage === "too_long") problems.add("line_too_long", "the line was left out", line);
+    if (damage === "not_utf8") {
+      problems.add("not_utf8", "some bytes are not UTF-8 and were replaced", line);
+    }
+    const [, role] = /^(user|assistant):\s*$/.exec(text) ?? [];
+    if (role !== undefined) {
+      if (message !== undefined) yield* message.end();
+      const id = `message-${messages++}`;
+      const body = role === "user" ? new Prompt(problems) : new CursorAnswer(id, problems);
+      message = new Message(id, body, role as "user" | "assistant", names);
+    } else if (message !== undefined) yield* message.add(text, line);
+    else if (text.trim() !== "") {
+      problems.add("unexpected", "text before the first message was left out", line);
+    }
+  }
+  if (message !== undefined) yield* message.end();
+}
+
+/** A section under one heading. */
+class Message {
+  readonly #id: string;
+  readonly #body: Prompt | CursorAnswer;
+  readonly #role: "user" | "assistant";
+  /** Tool names by call. */
+  readonly #names: RecentMap<string, string>;
+  #given = 0;
+
+  constructor(
+    id: string,
+    body: Prompt | CursorAnswer,
+    role: "user" | "assistant",
+    names: RecentMap<string, string>,
+  ) {
+    this.#id = id;
+    this.#body = body;
+    this.#role = role;
+    this.#names = names;
+  }
+
+  /** Gives the completed entries. */
+  *add(text: string, line: number): Generator<ImportedEntry> {
+    const said = this.#body.add(text, line);
+    if (said !== undefined) yield* this.#give(said);
+  }
+
+  *end(): Generator<ImportedEntry> {
+    for (const said of this.#body.end()) yield* this.#give(said);
+  }
+
+  *#give({ blocks, fields, isResult }: Said): Generator<ImportedEntry> {
+    const number = this.#given++;
+    const sourceId = number === 0 ? this.#id : `${this.#id}.${number}`;
+    const role = isResult ? "tool" : this.#role;
+    const actor = role === "assistant" ? FORMAT : null;
+    const draft = { sourceId, id: null, kind: "message", role, actor, blocks, fields } as const;
+    for (const part of toMessageDrafts(draft, this.#names)) yield toImportedEntry(FORMAT, part);
+  }
+}
+
+/** A message of the user. */
+class Prompt {
+  readonly #text: LongText;
+
+  constructor(problems: ProblemLog) {
+    this.#text = new LongText(problems);
+  }
+
+  add(line: string, number: number): undefined {
+    this.#text.add(line, number);
+  }
+
+  *end(): Generator<Said> {
+    const text = this.#text.take();
+    if (text === "") return;
+    const { blocks, context } = unwrapQuery([{ type: "text", text }]);
+    yield { blocks, fields: context === "" ? {} : { context }, isResult: false };
+  }
+}
+
+// An answer in a text of Cursor, line by line: `[Thinking]`, `[Tool call] name` and `[Tool result]
+// name`, each with its indented body, and text between them.
+//
+// An answer can hold hours of work. It is given in parts, split at results, with one part in
+// memory.
+
+/** One entry's content. */
+interface Said {
+  readonly blocks: Block[];
+  readonly fields: { readonly context?: string };
+  readonly isResult: boolean;
+}
+
+/** Open calls, among which each result is searched. */
+const OPEN_CALLS = 1000;
+
+/** Estimated length of a block beside its text. */
+const BLOCK_LENGTH = 100;
+
+const MARK = /^\[(Thinking|Tool call|Tool result)\]\s*(.*?)\s*$/;
+
+class CursorAnswer {
+  readonly #id: string;
+  readonly #text: LongText;
+  /** The current marker; empty between markers. */
+  #piece: { readonly mark: string; readonly name: string } | undefined;
+  #said: Said | undefined;
+  #length = 0;
+  #calls = 0;
+  readonly #open = new RecentMap<string, string>(OPEN_CALLS);
+
+  /** `id` is the prefix of its calls' ids. */
+  constructor(id: string, problems: ProblemLog) {
+    this.#id = id;
+    this.#text = new LongText(problems);
+  }
+
+  /** Takes a line and gives the completed parts. */
+  add(line: string, number: number): Said | undefined {
+    const [, mark, name = ""] = MARK.exec(line) ?? [];
+    if (mark !== undefined) {
+      const ended = this.#endPiece();
+      this.#piece = { mark, name };
+      if (mark === "Thinking") this.#text.add(name, number);
+      return ended;
+    }
+    const resumes =
+      this.#piece !== undefined && (this.#piece.mark === "" || line === "" || /^\s/.test(line));
+    const ended = resumes ? undefined : this.#endPiece();
+    if (!resumes) this.#piece = { mark: "", name: "" };
+    this.#text.add(line, number);
+    return ended;
+  }
+
+  /** Gives the remaining parts. */
+  *end(): Generator<Said> {
+    const ended = this.#endPiece();
+    if (ended !== undefined) yield ended;
+    if (this.#said !== undefined) yield this.#said;
+    this.#said = undefined;
+  }
+
+  #endPiece(): Said | undefined {
+    if (this.#piece === undefined) return undefined;
+    const { mark, name } = this.#piece;
+    this.#piece = undefined;
+    const text = this.#text.take((whole) => dedent(whole).trim());
+    if (mark === "Tool call") {
+      const id = `${this.#id}/call-${this.#calls++}`;
+      this.#open.set(id, name);
+      return this.#put({ type: "tool_use", id, name, input: toInput(text) }, text.length);
+    }
+    if (mark === "Tool result") {
+      const toolUseId = this.#answered(name) ?? `${this.#id}/unknown`;
+      return this.#put(resultBlock(toolUseId, name, text, false), text.length);
+    }
+    if (text === "") return undefined;
+    return this.#put({ type: mark === "Thinking" ? "thinking" : "text", text }, text.length);
+  }
+
+  /** Results do not name their call: it is the first open one of that name. */
+  #answered(name: string): string | undefined {
+    for (const [id, called] of this.#open) {
+      if (called !== name) continue;
+      this.#open.delete(id);
+      return id;
+    }
+    return undefined;
+  }
+
+  /** Gives the current part if the block does not belong to it, or does not fit. */
+  #put(block: Block, textLength: number): Said | undefined {
+    const isResult = block.type === "tool_result";
+    const length = textLength + BLOCK_LENGTH;
+    const before = this.#said;
+    const hasRoom = this.#length + length <= MAX_CONTENT_BYTES;
+    if (before?.isResult === isResult && hasRoom) {
+      before.blocks.push(block);
+      this.#length += length;
+      return undefined;
+    }
+    this.#said = { blocks: [block], fields: {}, isResult };
+    this.#length = length;
+    return before;
+  }
+}
+
+function dedent(text: string): string {
+  const lines = text.split("\n");
+  let least = Number.POSITIVE_INFINITY;
+  for (const line of lines) {
+    const indent = line.search(/\S/);
+    if (indent >= 0) least = Math.min(least, indent);
+  }
+  return lines.map((line) => line.slice(Number.isFinite(least) ? least : 0)).join("\n");
+}
+
+/** Arguments as JSON, `name: value` or `name=value`; anything else is one text. */
+function toInput(text: string): string {
+  try {
+    JSON.parse(text);
+    return text;
+  } catch {
+    // Not JSON: the older way of writing arguments.
+  }
+  const pairs = text
+    .split("\n")
+    .filter((line) => line.trim() !== "")
+    .map((line) => /^\s*([\w-]+)\s*[:=]\s?(.*)$/.exec(line));
+  return pairs.every((pair) => pair !== null)
+    ? JSON.stringify(Object.fromEntries(pairs.map((pair) => [pair[1], pair[2]])))
+    : JSON.stringify({ text });
 }

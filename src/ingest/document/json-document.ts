@@ -7,15 +7,15 @@
  * an input that can be read only once is held as text, up to 64 MiB.
  */
 
+import { isAscii } from "node:buffer";
 import { isPlainObject } from "../../model/json.ts";
 import { asBuffer } from "../../transcript/hash.ts";
 import { joinLines, NO_DOCUMENT, parseJson } from "../json-file.ts";
-import { cutRecord } from "../long/cut-values.ts";
+import { CUT_LINE_BYTES, decodeUtf8 } from "../lines.ts";
+import { CutLine, cutRecord } from "../long/long-line.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { SourceInput } from "../source.ts";
-import { ListScanner } from "./list-scanner.ts";
-import { type Bytes, isLonger, WHOLE_BYTES } from "./look-ahead.ts";
-import { Pieces, type Text } from "./text-pieces.ts";
+import { type Bytes, isLonger, ListScanner, WHOLE_BYTES } from "./list-scanner.ts";
 
 export interface JsonDocument {
   /** The value with an empty list. */
@@ -33,9 +33,6 @@ export interface DocumentLimits {
   /** The limit of an element, and of the document without its list. */
   readonly elementBytes: number;
 }
-
-/** The limit of values parsed as a whole: an element of an export, a companion file. */
-export const MAX_ELEMENT_BYTES: number = 8 * 1024 * 1024;
 
 /** Long values of a message are cut as they are read, so this bounds the time. */
 const LIMITS: DocumentLimits = { wholeBytes: WHOLE_BYTES, elementBytes: 256 * 1024 * 1024 };
@@ -204,3 +201,60 @@ function parseElement(text: string | undefined, number: number, problems: Proble
 }
 
 const NOT_UTF8 = "some bytes are not UTF-8 and were replaced";
+
+/** Collects a text from several chunks, decoded at its end. */
+interface Text {
+  /** Undefined if it was too long. */
+  readonly text: string | undefined;
+  readonly isDamaged: boolean;
+  /** Its long values were cut on arrival. */
+  readonly isCut: boolean;
+}
+
+/** The part of a text that continues in the next chunk; empty for one that is too long. */
+class Pieces {
+  readonly #maxBytes: number;
+  #parts: Buffer[] = [];
+  #length = 0;
+  #long: CutLine | undefined;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(part: Buffer): void {
+    this.#length += part.length;
+    if (this.#length > this.#maxBytes) this.#parts = [];
+    else if (this.#length > CUT_LINE_BYTES) this.#addLong(part);
+    // Copy: the file reader reuses its buffer.
+    else this.#parts.push(Buffer.from(part));
+  }
+
+  /** Takes the last part without copying it. */
+  take(last: Buffer = Buffer.alloc(0)): Text {
+    const isTooLong = this.#length + last.length > this.#maxBytes;
+    const long = this.#long;
+    const whole = this.#parts.length === 0 ? last : Buffer.concat([...this.#parts, last]);
+    this.#parts = [];
+    this.#length = 0;
+    this.#long = undefined;
+    if (isTooLong) return { text: undefined, isDamaged: false, isCut: false };
+    if (long === undefined) return decode(whole);
+    long.add(last);
+    const { text, damage } = long.end();
+    const isLost = damage === "too_long";
+    return { text: isLost ? undefined : text, isDamaged: damage === "not_utf8", isCut: long.isCut };
+  }
+
+  #addLong(part: Buffer): void {
+    this.#long ??= new CutLine();
+    for (const before of this.#parts.splice(0)) this.#long.add(before);
+    this.#long.add(part);
+  }
+}
+
+function decode(bytes: Buffer): Text {
+  if (isAscii(bytes)) return { text: bytes.toString("latin1"), isDamaged: false, isCut: false };
+  const { text, damage } = decodeUtf8(bytes);
+  return { text, isDamaged: damage !== undefined, isCut: false };
+}

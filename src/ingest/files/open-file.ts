@@ -10,7 +10,7 @@ import { createHash } from "node:crypto";
 import type { Stats } from "node:fs";
 import type { FileHandle } from "node:fs/promises";
 import { ProblemLog } from "../problems.ts";
-import { openRegular, readSmall } from "./open-regular.ts";
+import { openRegular, readSmall } from "./file-access.ts";
 import { encodingOf, packingOf, toPlain } from "./unpack.ts";
 import { type FoundFile, mtimeUsOf } from "./walk.ts";
 

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Line } from "../lines.ts";
-import { cutLine, cutStrings, MAX_LINE_LENGTH } from "../long/cut-values.ts";
+import { cutLine, cutStrings, MAX_LINE_LENGTH } from "../long/long-line.ts";
 import { ProblemLog } from "../problems.ts";
-import { type ReadThrough, withholdPartialLine } from "./last-line.ts";
-import { limitLines, type Oversize } from "./oversize.ts";
+import { limitLines, type Oversize, type ReadThrough, withholdPartialLine } from "./limit-lines.ts";
 
 async function* give(...texts: string[]): AsyncGenerator<Line> {
   let offset = 0;

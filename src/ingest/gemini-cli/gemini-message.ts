@@ -3,7 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { EntryDraft } from "../drafts.ts";
-import { type Fields, otherFields, textField, timeField } from "../fields.ts";
+import { type Fields, otherFields, resultBlock, textField, timeField } from "../fields.ts";
 import { toPartBlocks, toResultBlock, toTokensUsage } from "../gemini-parts.ts";
 
 export const FORMAT = "gemini-cli";
@@ -124,7 +124,6 @@ function toToolResult(
       : [],
   );
   const [response] = responses;
-  const toolName = name === undefined ? {} : { toolName: name };
   if (response !== undefined && responses.length === parts.length && parts.length === 1) {
     const block = toResultBlock({ name, ...response }, id);
     return block.type === "tool_result" ? { ...block, isError: block.isError || isOver } : block;
@@ -133,7 +132,7 @@ function toToolResult(
   const [only] = blocks;
   const output = blocks.length === 1 && only?.type === "text" ? only.text : blocks;
   const plain = result === undefined || result === null ? "" : output;
-  return { type: "tool_result", toolUseId: id, ...toolName, output: plain, isError: isOver };
+  return resultBlock(id, name, plain, isOver);
 }
 
 function rest(message: Fields, known: readonly string[]): JsonObject {

@@ -6,26 +6,42 @@
  * content identify a message.
  */
 
+import type { Block } from "../../model/block.ts";
+import { isPlainObject } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
-import { sha256, toHex } from "../../transcript/hash.ts";
+import { toMessageDrafts } from "../anthropic-content.ts";
+import { KEPT_CALLS } from "../batches.ts";
 import {
   readSessionTables,
   rowFields,
   type SessionTables,
   toTime,
 } from "../database/session-tables.ts";
-import { toCustomEntry, toImportedEntry, toImportedSession, toTranscript } from "../drafts.ts";
-import { type Fields, otherFields, textField } from "../fields.ts";
+import {
+  ContentIds,
+  type EntryDraft,
+  toCustomEntry,
+  toImportedEntry,
+  toImportedSession,
+  toTranscript,
+} from "../drafts.ts";
+import {
+  type Fields,
+  nameOf,
+  otherFields,
+  textField,
+  thinkingBlock,
+  toImageBlock,
+} from "../fields.ts";
 import { firstRecord } from "../head.ts";
 import { parseJson } from "../json-file.ts";
 import { readRecords } from "../jsonl.ts";
-import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
-import { fileName, folderOf, joinPath } from "../machine-paths.ts";
+import { commandFor, fileName, folderOf, joinPath } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
-import { commandFor } from "../resume-command.ts";
 import type { Environment, ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
 import { databaseText, type ForeignDatabase, shortColumn, textOfRow } from "../sqlite-file.ts";
-import { FORMAT, toDrafts } from "./goose-message.ts";
+
+const FORMAT = "goose";
 
 /** Added and rewritten rows have higher numbers. */
 const TABLES: SessionTables = {
@@ -119,7 +135,7 @@ async function* databaseEntries(
 class GooseMessages {
   readonly #problems: ProblemLog;
   readonly #names = new RecentMap<string, string>(KEPT_CALLS);
-  readonly #seen = new RecentMap<string, number>(KEPT_IDS);
+  readonly #ids = new ContentIds();
 
   constructor(problems: ProblemLog) {
     this.#problems = problems;
@@ -128,11 +144,8 @@ class GooseMessages {
   *read(message: Fields, line?: number): Generator<ImportedEntry> {
     const { role, content, created } = message;
     const text = JSON.stringify([role, content, created]) ?? "";
-    const id = toHex(sha256(Buffer.from(text))).slice(0, 16);
     // The same text within a second is a repetition.
-    const count = (this.#seen.get(id) ?? 0) + 1;
-    this.#seen.set(id, count);
-    const sourceId = count === 1 ? id : `${id}-${count}`;
+    const sourceId = this.#ids.next(text);
     const drafts = toDrafts(message, sourceId, this.#names);
     if (drafts === undefined) {
       this.#problems.add("unexpected", "a record without a message was kept as custom data", line);
@@ -165,4 +178,80 @@ function toSession(
     entries,
     problems,
   };
+}
+
+/** Undefined if it is not a message. `fields` are further known fields. */
+function toDrafts(
+  message: Fields,
+  sourceId: string,
+  names: RecentMap<string, string>,
+): EntryDraft[] | undefined {
+  const { role, content, metadata } = message;
+  if ((role !== "user" && role !== "assistant") || !Array.isArray(content)) return undefined;
+  const shown: Fields = isPlainObject(metadata) ? metadata : {};
+  const draft = {
+    sourceId,
+    kind: "message" as const,
+    role: role as "user" | "assistant",
+    actor: role === "assistant" ? FORMAT : null,
+    blocks: content.map(toBlock),
+    createdAt: toTime(message["created"]),
+    fields: otherFields(message, ["role", "content", "created", "id", "metadata"]),
+    // Injected for the model and hidden from the user.
+    ...(role === "user" && shown["userVisible"] === false ? { marks: { injected: true } } : {}),
+  };
+  return toMessageDrafts(draft, names);
+}
+
+function toBlock(content: unknown): Block {
+  const known = isPlainObject(content) ? toKnownBlock(content) : undefined;
+  return known ?? { type: "opaque", provider: FORMAT, json: JSON.stringify(content) ?? "null" };
+}
+
+function toKnownBlock(fields: Fields): Block | undefined {
+  const id = textField(fields, "id");
+  switch (fields["type"]) {
+    case "text": {
+      const text = textField(fields, "text");
+      return text === undefined ? undefined : { type: "text", text };
+    }
+    case "thinking": {
+      const text = textField(fields, "thinking");
+      const signature = textField(fields, "signature");
+      if (text === undefined) return undefined;
+      return thinkingBlock(text, signature);
+    }
+    case "image":
+      return toImageBlock(fields);
+    case "toolRequest":
+    case "frontendToolRequest": {
+      const call = successOf(fields["toolCall"]);
+      if (id === undefined || !isPlainObject(call)) return undefined;
+      const input = JSON.stringify(call["arguments"] ?? {}) ?? "{}";
+      return { type: "tool_use", id, name: nameOf(call["name"] ?? ""), input };
+    }
+    case "toolResponse": {
+      const result = fields["toolResult"];
+      if (id === undefined || result === undefined) return undefined;
+      return { type: "tool_result", toolUseId: id, ...toOutput(result) };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A result is a success with a value, or an error with its text. */
+function successOf(result: unknown): unknown {
+  return isPlainObject(result) && "value" in result ? result["value"] : undefined;
+}
+
+function toOutput(result: unknown): { output: string; isError: boolean } {
+  const error = isPlainObject(result) ? textField(result, "error") : undefined;
+  if (error !== undefined) return { output: error, isError: true };
+  const value = successOf(result);
+  const list = isPlainObject(value) ? value["content"] : value;
+  const texts = (Array.isArray(list) ? list : []).map((item) =>
+    isPlainObject(item) ? (textField(item, "text") ?? `[${nameOf(item["type"])}]`) : nameOf(item),
+  );
+  return { output: texts.join("\n"), isError: isPlainObject(value) && value["isError"] === true };
 }

@@ -7,7 +7,6 @@
 
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
-import { resultBlock } from "../block-fields.ts";
 import {
   readSessionTables,
   rowFields,
@@ -17,11 +16,10 @@ import {
   toTime,
 } from "../database/session-tables.ts";
 import { type EntryDraft, toImportedEntry, toImportedSession } from "../drafts.ts";
-import { type Fields, nameOf, objectField, objectsIn, textField } from "../fields.ts";
+import { type Fields, nameOf, objectField, objectsIn, resultBlock, textField } from "../fields.ts";
 import { parseJson } from "../json-file.ts";
-import { fileName, folderOf, joinPath } from "../machine-paths.ts";
+import { commandFor, fileName, folderOf, joinPath } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
-import { commandFor } from "../resume-command.ts";
 import type { ImportedEntry, TranscriptSource } from "../source.ts";
 import { databaseText, type ForeignDatabase, shortColumn, textOfRow } from "../sqlite-file.ts";
 

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
-import { normalizeRemote } from "../repository-name.ts";
+import { normalizeRemote } from "../machine-paths.ts";
 import { GitLookup, parseRemote } from "./git.ts";
 
 const CONFIG = `[core]

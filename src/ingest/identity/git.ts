@@ -8,7 +8,7 @@
 
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { normalizeRemote } from "../repository-name.ts";
+import { normalizeRemote } from "../machine-paths.ts";
 
 export interface GitAttributes {
   /** Without user names, passwords and the suffix `.git`, for any protocol. */

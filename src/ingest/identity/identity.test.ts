@@ -2,9 +2,17 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
-import { type MachineReader, parseIoreg, parseRegistry, readMachineId } from "./machine-id.ts";
-import { compositeKey, idFromFile, projectId } from "./session-key.ts";
-import { hashWorkstation, workstationId } from "./workstation.ts";
+import {
+  compositeKey,
+  hashWorkstation,
+  idFromFile,
+  type MachineReader,
+  parseIoreg,
+  parseRegistry,
+  projectId,
+  readMachineId,
+  workstationId,
+} from "./identity.ts";
 
 /** A machine that answers from a table: paths, and command lines. */
 function machine(answers: Readonly<Record<string, string>>): MachineReader {

@@ -9,22 +9,28 @@
 import type { Block } from "../../model/block.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
-import { sha256, toHex } from "../../transcript/hash.ts";
-import { resultBlock } from "../block-fields.ts";
+import { KEPT_CALLS } from "../batches.ts";
 import {
+  ContentIds,
   type EntryDraft,
   toCustomEntry,
   toImportedEntry,
   toImportedSession,
   toTranscript,
 } from "../drafts.ts";
-import { type Fields, nameOf, objectField, objectsIn, otherFields, textField } from "../fields.ts";
+import {
+  type Fields,
+  nameOf,
+  objectField,
+  objectsIn,
+  otherFields,
+  resultBlock,
+  textField,
+} from "../fields.ts";
 import { firstRecord } from "../head.ts";
 import { readRecords } from "../jsonl.ts";
-import { KEPT_CALLS, KEPT_IDS } from "../kept-counts.ts";
-import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
+import { commandFor, fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
-import { commandFor } from "../resume-command.ts";
 import type { ImportedEntry, TranscriptSource } from "../source.ts";
 
 const FORMAT = "kimi";
@@ -71,7 +77,7 @@ export const KIMI: TranscriptSource = {
 class KimiMessages {
   readonly #problems: ProblemLog;
   readonly #names = new RecentMap<string, string>(KEPT_CALLS);
-  readonly #seen = new RecentMap<string, number>(KEPT_IDS);
+  readonly #ids = new ContentIds();
 
   constructor(problems: ProblemLog) {
     this.#problems = problems;
@@ -83,10 +89,7 @@ class KimiMessages {
       this.#problems.ignore(role as string);
       return;
     }
-    const id = toHex(sha256(Buffer.from(JSON.stringify(record)))).slice(0, 16);
-    const count = (this.#seen.get(id) ?? 0) + 1;
-    this.#seen.set(id, count);
-    const sourceId = count === 1 ? id : `${id}-${count}`;
+    const sourceId = this.#ids.next(JSON.stringify(record));
     const draft = this.#draft(record, sourceId);
     if (draft !== undefined) {
       yield toImportedEntry(FORMAT, { id: null, ...draft });

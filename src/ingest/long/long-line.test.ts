@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { repeats } from "../../../test/support/repeats.ts";
 import { type LongLine, splitLines } from "../lines.ts";
-import { cutLine, MAX_LINE_LENGTH } from "./cut-values.ts";
-import { CONVERSATION, CutLine, CutText } from "./long-line.ts";
+import { CONVERSATION, CutLine, CutText, cutLine, MAX_LINE_LENGTH } from "./long-line.ts";
 
 /** The result for a text in chunks of these sizes. */
 function cut(

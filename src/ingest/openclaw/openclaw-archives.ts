@@ -10,7 +10,7 @@ import { createZstdDecompress } from "node:zlib";
 import { countField, objectField, textField } from "../fields.ts";
 import { readRecords } from "../jsonl.ts";
 import { type Line, MAX_LINE_BYTES, splitLines } from "../lines.ts";
-import { cutRecord } from "../long/cut-values.ts";
+import { cutRecord } from "../long/long-line.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { FileAccess } from "../source.ts";
 import type { ForeignDatabase, Row } from "../sqlite-file.ts";

@@ -7,8 +7,7 @@ import { fixture } from "../../../test/support/transcripts.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { ProblemLog } from "../problems.ts";
 import { withDatabase } from "../sqlite-file.ts";
-import { SessionMarks } from "./openclaw-changes.ts";
-import { OPENCLAW_DATABASE } from "./openclaw-database.ts";
+import { OPENCLAW_DATABASE, SessionMarks } from "./openclaw-database.ts";
 
 const EVENTS = fixture("openclaw/a1-topic-7.jsonl").trimEnd().split("\n");
 

@@ -9,9 +9,7 @@ import { type Fields, objectsIn, textField } from "../fields.ts";
 import { textOfHead } from "../head.ts";
 import { ProblemLog } from "../problems.ts";
 import type { ImportedSession, SourceInput, TranscriptSource } from "../source.ts";
-import type { OpencodeMessage } from "./opencode-message.ts";
-import { toOpencodeSession } from "./opencode-session.ts";
-import { FORMAT } from "./opencode-step.ts";
+import { FORMAT, type OpencodeMessage, toOpencodeSession } from "./opencode-session.ts";
 
 export const OPENCODE_EXPORT: TranscriptSource = {
   name: `${FORMAT}-export`,

@@ -7,13 +7,12 @@
  * written to for a while.
  */
 
-import { isPlainObject } from "../../model/json.ts";
-import { type Fields, textField } from "../fields.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { countField, type Fields, textField } from "../fields.ts";
 import { textOfHead } from "../head.ts";
 import { readJson } from "../json-file.ts";
-import { fileName, folderOf, joinPath } from "../machine-paths.ts";
+import { commandFor, fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
-import { commandFor } from "../resume-command.ts";
 import type {
   Environment,
   FileAccess,
@@ -21,11 +20,20 @@ import type {
   SourceInput,
   TranscriptSource,
 } from "../source.ts";
-import { databaseText, withDatabase } from "../sqlite-file.ts";
-import { OpencodeDatabase } from "./opencode-database.ts";
-import { readMessageFiles } from "./opencode-files.ts";
-import { toOpencodeSession } from "./opencode-session.ts";
-import { FORMAT } from "./opencode-step.ts";
+import {
+  databaseText,
+  type ForeignDatabase,
+  type Row,
+  shortColumn,
+  textOfRow,
+  withDatabase,
+} from "../sqlite-file.ts";
+import {
+  FORMAT,
+  MessageParts,
+  type OpencodeMessage,
+  toOpencodeSession,
+} from "./opencode-session.ts";
 
 export const OPENCODE: TranscriptSource = {
   name: FORMAT,
@@ -159,4 +167,148 @@ function dataFolder(environment: Environment): string {
 
 async function* iterate<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
   yield* items;
+}
+
+/**
+ * Messages of a session in opencode's older tree of files: a file per message, and one per part.
+ */
+async function* readMessageFiles(
+  files: FileAccess | undefined,
+  sessionId: string,
+  problems: ProblemLog,
+): AsyncGenerator<OpencodeMessage> {
+  if (files === undefined || !isName(sessionId)) return;
+  // The session lies in storage/session/<project>.
+  for (const name of await jsonNames(files, `../../message/${sessionId}`)) {
+    const path = `../../message/${sessionId}/${name}`;
+    const message = new MessageParts(problems);
+    const data = await readObject(files, path, message, problems);
+    if (data === undefined) continue;
+    const id = textField(data, "id") ?? name.replace(/\.json$/, "");
+    const written = [path];
+    const parts = [];
+    for (const part of isName(id) ? await jsonNames(files, `../../part/${id}`) : []) {
+      const place = `../../part/${id}/${part}`;
+      const read = await readObject(files, place, message, problems);
+      if (read !== undefined) parts.push({ ...read, id: part.replace(/\.json$/, "") });
+      written.push(place);
+    }
+    yield { id, data, parts, updatedAt: await newestOf(files, written) };
+  }
+}
+
+async function newestOf(files: FileAccess, paths: readonly string[]): Promise<number> {
+  const times = await Promise.all(paths.map((path) => files.modifiedAt(path)));
+  return times.reduce<number>((newest, time) => Math.max(newest, time ?? 0), 0);
+}
+
+async function jsonNames(files: FileAccess, folder: string): Promise<readonly string[]> {
+  return (await files.list(folder)).filter((name) => name.endsWith(".json"));
+}
+
+async function readObject(
+  files: FileAccess,
+  path: string,
+  message: MessageParts,
+  problems: ProblemLog,
+): Promise<Record<string, unknown> | undefined> {
+  const name = path.replace(/^[./]+/, "");
+  const read = await files.readRecord(path);
+  const value = read === undefined ? undefined : message.parse(read.text, name);
+  if (value === undefined) problems.add("not_json", `${name} is not a JSON object, or too large`);
+  else if (read?.isCut)
+    problems.add("line_cut", `${name} is longer than 1 MB; long values were cut`);
+  return value;
+}
+
+/** An id is used as a folder name, so it must be a plain one. */
+function isName(id: string): boolean {
+  return /^[A-Za-z0-9_-]+$/.test(id);
+}
+
+// Queries of opencode's database.
+//
+// All sessions of a machine are in one file, which may have many gigabytes. A later reading queries
+// only sessions written to since.
+
+const DATA = shortColumn("data");
+
+/** Rows may be committed this much later than their time. */
+const SLACK_MS = 60_000;
+
+class OpencodeDatabase {
+  readonly #file: ForeignDatabase;
+  readonly #problems: ProblemLog;
+  readonly #resume: JsonObject | undefined;
+  readonly #since: number = 0;
+  readonly #hasTimes: boolean;
+  #newest = 0;
+  isPostponed = false;
+
+  constructor(file: ForeignDatabase, resume: JsonObject | undefined, problems: ProblemLog) {
+    this.#file = file;
+    this.#problems = problems;
+    this.#resume = resume;
+    this.#hasTimes = file.has("part", "time_updated") && file.has("message", "time_updated");
+    // Read first: rows written meanwhile are read again.
+    for (const table of this.#hasTimes ? ["session", "message", "part"] : []) {
+      const [row] = file.rows(`SELECT max(time_updated) AS newest FROM ${table}`);
+      this.#newest = Math.max(this.#newest, countField(row ?? {}, "newest") ?? 0);
+    }
+    const since = countField(resume ?? {}, "since") ?? 0;
+    // An earlier maximum means another database, or an older state of it: then everything is read.
+    if (this.#hasTimes && since <= this.#newest) this.#since = since;
+  }
+
+  /** Oldest first. */
+  sessions(): Iterable<Row> {
+    if (!this.#file.has("session")) return [];
+    const changed = ["message", "part"]
+      .map((table) => `id IN (SELECT session_id FROM ${table} WHERE time_updated >= ?1)`)
+      .join(" OR ");
+    return this.#since === 0
+      ? this.#file.rows("SELECT * FROM session ORDER BY time_created, id")
+      : this.#file.rows(
+          `SELECT * FROM session WHERE time_updated >= ?1 OR ${changed} ORDER BY time_created, id`,
+          this.#since,
+        );
+  }
+
+  /** In order: ids grow with time. */
+  *messages(sessionId: string): Generator<OpencodeMessage> {
+    const times = this.#file.has("message", "time_updated") ? ", time_updated" : "";
+    const messages = this.#file.rows(
+      `SELECT id, ${DATA}${times} FROM message WHERE session_id = ? ORDER BY time_created, id`,
+      sessionId,
+    );
+    const ofMessage = `SELECT id, ${DATA} FROM part WHERE message_id = ? ORDER BY id`;
+    for (const row of messages) {
+      const id = textField(row, "id") ?? "";
+      const message = new MessageParts(this.#problems);
+      const data = this.#dataOf("message", row, message);
+      const parts = [];
+      for (const part of this.#file.rows(ofMessage, id)) {
+        parts.push({ ...this.#dataOf("part", part, message), id: textField(part, "id") ?? "" });
+      }
+      yield { id, data, parts, updatedAt: countField(row, "time_updated") ?? 0 };
+    }
+  }
+
+  #dataOf(table: string, row: Row, message: MessageParts): Record<string, unknown> {
+    const column = { table, key: "id", column: "data" };
+    const text = textOfRow(this.#file, column, row, this.#problems) ?? "";
+    return message.parse(text, textField(row, "id") ?? "") ?? {};
+  }
+
+  /** A row written at `time` was postponed: the next reading must include it. */
+  postpone(time: number): void {
+    this.#newest = Math.min(this.#newest, time);
+    this.isPostponed = true;
+  }
+
+  state(): JsonObject | undefined {
+    if (this.#file.hasFailed) return this.#resume;
+    if (!this.#hasTimes) return undefined;
+    return { since: Math.min(this.#newest, Date.now() - SLACK_MS) };
+  }
 }

@@ -4,19 +4,18 @@
  * own folders in `subagents`.
  */
 
+import { defined } from "../../model/defined.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { toImportedSession, toTranscript } from "../drafts.ts";
 import { type Fields, objectField, textField, timeField } from "../fields.ts";
 import { firstRecord, textOfHead } from "../head.ts";
 import { joinLines, parseJson } from "../json-file.ts";
 import { type JsonRecord, readRecords } from "../jsonl.ts";
-import { cutRecord } from "../long/cut-values.ts";
-import { fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
+import { cutRecord } from "../long/long-line.ts";
+import { commandFor, fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
-import { commandFor } from "../resume-command.ts";
 import type { ImportedEntry, SourceInput, TranscriptSource } from "../source.ts";
-import { FORMAT, modelOf, OpenHandsEvents } from "./openhands-events.ts";
-import { isLegacy } from "./openhands-legacy.ts";
+import { FORMAT, isLegacy, modelOf, OpenHandsEvents } from "./openhands-events.ts";
 
 const STATE = "base_state.json";
 const EVENTS = "events";
@@ -181,8 +180,7 @@ function toSession(
     parentSession: parentOf(path),
     // The agent's settings hold keys, so they are dropped.
     fields: {
-      ...(status === undefined ? {} : { execution_status: status }),
-      ...(model === undefined ? {} : { model }),
+      ...defined({ execution_status: status, model }),
     },
   });
 }

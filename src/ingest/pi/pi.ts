@@ -1,8 +1,7 @@
 /** Session files of pi, in a folder per project. */
 
-import { folderOf, joinPath } from "../machine-paths.ts";
+import { commandFor, folderOf, joinPath } from "../machine-paths.ts";
 import { hasPiHeader, isGatewayPath, readPiFile } from "../pi-format/pi-file.ts";
-import { commandFor } from "../resume-command.ts";
 import type { TranscriptSource } from "../source.ts";
 
 export const PI: TranscriptSource = {

@@ -3,17 +3,28 @@
  * Its early versions wrote the files of Gemini CLI, in a separate folder.
  */
 
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
-import { toImportedSession } from "../drafts.ts";
-import { type Fields, nameOf, textField, timeField } from "../fields.ts";
+import type { Block } from "../../model/block.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
+import { RecentMap } from "../../model/recent-map.ts";
+import { KEPT_IDS } from "../batches.ts";
+import { type EntryDraft, KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
+import {
+  countField,
+  type Fields,
+  nameOf,
+  objectField,
+  otherFields,
+  textField,
+  timeField,
+} from "../fields.ts";
+import { toGeminiUsage, toPartBlocks } from "../gemini-parts.ts";
 import { firstRecord } from "../head.ts";
-import { readRecords } from "../jsonl.ts";
-import { fileName, folderOf, joinPath } from "../machine-paths.ts";
+import { KnownSession, readRecords } from "../jsonl.ts";
+import { commandFor, fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
-import { commandFor } from "../resume-command.ts";
-import { KnownSession } from "../resumed-lines.ts";
 import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
-import { FORMAT, QwenRecords } from "./qwen-records.ts";
+
+const FORMAT = "qwen-code";
 
 export const QWEN_CODE: TranscriptSource = {
   name: FORMAT,
@@ -75,4 +86,143 @@ function describe(record: Fields): JsonObject {
     version: textField(record, "version") ?? null,
     at: timeField(record, "timestamp"),
   };
+}
+
+/** The number of records in the resume state, which must stay small. */
+const KEPT = 500;
+
+type Mapped = Omit<EntryDraft, "sourceId">;
+
+class QwenRecords {
+  readonly #problems: ProblemLog;
+  readonly #ids: KnownIds;
+  /** Every record, with the entry that its children follow: annotations have no children here. */
+  readonly #places: RecentMap<string, string | null>;
+  #last: string | null = null;
+
+  constructor(problems: ProblemLog, resume: JsonObject | undefined) {
+    this.#problems = problems;
+    this.#ids = new KnownIds(problems);
+    const state: Fields = isPlainObject(resume?.["records"]) ? resume["records"] : {};
+    const places = Array.isArray(state["places"]) ? state["places"] : [];
+    this.#places = new RecentMap(KEPT_IDS, places as [string, string | null][]);
+    this.#last = textField(state, "last") ?? null;
+  }
+
+  /** Undefined if ids repeat: then only the whole file tells them apart. */
+  state(): JsonObject | undefined {
+    if (this.#ids.areMasked) return undefined;
+    const places = [...this.#places].slice(-KEPT);
+    return { places: places as unknown as JsonValue, last: this.#last };
+  }
+
+  *read(record: Fields, line: number): Generator<ImportedEntry> {
+    const id = textField(record, "uuid");
+    if (id === undefined) {
+      this.#problems.add("unexpected", "a record without an id was left out", line);
+      return;
+    }
+    if (!this.#ids.isNew(id, record, line)) return;
+    const known = toMapped(record);
+    if (known === undefined) {
+      const type = JSON.stringify(record["type"]) ?? "no type";
+      this.#problems.add("unexpected", `a record of ${type} was kept as custom data`, line);
+    }
+    const entry = known ?? toCustom(record);
+    const parent = this.#parentOf(record, line);
+    const createdAt = timeField(record, "timestamp");
+    yield toImportedEntry(FORMAT, { ...entry, sourceId: id, createdAt, parentSourceId: parent });
+    const place = entry.kind === "custom" ? parent : id;
+    this.#places.set(id, place);
+    this.#last = place;
+  }
+
+  #parentOf(record: Fields, line: number): string | null {
+    const named = record["parentUuid"];
+    if (named === null) return null;
+    const found = typeof named === "string" ? this.#places.get(named) : this.#last;
+    if (found !== undefined) return found;
+    const message = `its parent ${named} is not in the file; attached to the previous entry`;
+    this.#problems.add("missing_parent", message, line);
+    return this.#last;
+  }
+}
+
+const KNOWN = [
+  "uuid",
+  "parentUuid",
+  "sessionId",
+  "timestamp",
+  "type",
+  "cwd",
+  "version",
+  "gitBranch",
+  "message",
+  "model",
+  "usageMetadata",
+];
+
+function toMapped(record: Fields): Mapped | undefined {
+  const message = objectField(record, "message");
+  const blocks = toPartBlocks(message["parts"], FORMAT);
+  const fields = otherFields(record, KNOWN);
+  const { type } = record;
+  if (type === "system") return toSystem(record);
+  if (blocks === undefined) return undefined;
+  if (type === "assistant") {
+    return {
+      kind: "message",
+      role: "assistant",
+      actor: FORMAT,
+      blocks,
+      fields,
+      usage: toUsage(record["usageMetadata"]),
+      model: textField(record, "model") ?? null,
+    };
+  }
+  if (type !== "user" && type !== "tool_result") return undefined;
+  const results = blocks.filter((block) => block.type === "tool_result");
+  const isTool = type === "tool_result" || (results.length > 0 && results.length === blocks.length);
+  const failed = isFailed(record["toolCallResult"]);
+  const told: Block[] = failed
+    ? blocks.map((block) => (block.type === "tool_result" ? { ...block, isError: true } : block))
+    : blocks;
+  return isTool
+    ? { kind: "message", role: "tool", actor: results[0]?.toolName ?? null, blocks: told, fields }
+    : { kind: "message", role: "user", blocks, fields };
+}
+
+function isFailed(result: unknown): boolean {
+  return (
+    isPlainObject(result) && (result["status"] === "error" || result["status"] === "cancelled")
+  );
+}
+
+/** A record of the program itself: a compression, a command, a measurement. */
+function toSystem(record: Fields): Mapped {
+  const payload = objectField(record, "systemPayload");
+  const history = Array.isArray(payload["compressedHistory"]) ? payload["compressedHistory"] : [];
+  const [summary] = history.filter(isPlainObject);
+  const blocks = toPartBlocks(summary?.["parts"], FORMAT);
+  if (record["subtype"] !== "chat_compression" || blocks === undefined) return toCustom(record);
+  const info = objectField(payload, "info");
+  const tokensBefore = countField(info, "originalTokenCount") ?? null;
+  const data = { firstKeptEntryId: null, tokensBefore };
+  return { kind: "compaction", blocks, data, fields: otherFields(record, KNOWN) };
+}
+
+function toCustom(record: Fields): Mapped {
+  const what = textField(record, "subtype") ?? nameOf(record["type"]);
+  const rest = otherFields(record, ["uuid", "parentUuid", "sessionId", "timestamp", "type"]);
+  return { kind: "custom", data: { type: `${FORMAT}:${what}`, data: rest } };
+}
+
+function toUsage(usage: unknown): ReturnType<typeof toGeminiUsage> {
+  if (!isPlainObject(usage)) return null;
+  return toGeminiUsage({
+    input: countField(usage, "promptTokenCount"),
+    output: countField(usage, "candidatesTokenCount"),
+    cached: countField(usage, "cachedContentTokenCount"),
+    thoughts: countField(usage, "thoughtsTokenCount"),
+  });
 }

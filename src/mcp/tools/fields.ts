@@ -1,8 +1,11 @@
-/** Input fields shared by several tools, with their limits. */
+/**
+ * Input fields that several tools share, with their limits, and the session filter that they make.
+ */
 
 import { z } from "zod";
-import { QUERY_HELP } from "../../api/memory-words.ts";
-import { TIME_FORMS } from "../../api/text/time-input.ts";
+import { QUERY_HELP } from "../../api/text/session-heading.ts";
+import { parseTime, TIME_FORMS } from "../../api/text/times.ts";
+import type { ListSessionsInput } from "../../engine/sessions/list-sessions.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_HITS, MAX_ID_LENGTH, MAX_NAME_BYTES, MAX_QUERY_BYTES } from "../../model/limits.ts";
 
@@ -48,7 +51,7 @@ export const PLACE: Record<"project" | "project_id" | "repo" | "workstation_id",
   workstation_id: name("Only sessions of this machine.").optional(),
 };
 
-export function projectOf(input: {
+function projectOf(input: {
   readonly project?: string | undefined;
   readonly project_id?: string | undefined;
 }): string | undefined {
@@ -76,3 +79,28 @@ export const TIMES: Record<"since" | "until", OptionalText> = {
   since: name(`From then on: ${TIME_FORMS}.`).optional(),
   until: name("Up to then; a day counts whole.").optional(),
 };
+
+type FilterInput = {
+  readonly [Name in keyof typeof PLACE | keyof typeof TIMES | "agent"]?:
+    | z.infer<z.ZodString>
+    | undefined;
+};
+
+type SessionFilter = Pick<
+  ListSessionsInput,
+  "agent" | "project" | "repo" | "workstation" | "since" | "until"
+>;
+
+/** Relative times count from `now`. */
+export function sessionFilter(input: FilterInput, now: number): SessionFilter {
+  const { agent, repo, workstation_id: workstation, since, until } = input;
+  const project = projectOf(input);
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(project === undefined ? {} : { project }),
+    ...(repo === undefined ? {} : { repo }),
+    ...(workstation === undefined ? {} : { workstation }),
+    ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
+    ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
+  };
+}

@@ -1,8 +1,7 @@
 import { z } from "zod";
-import { ABOUT_RECALLED } from "../../api/memory-words.ts";
-import { sessionHeading } from "../../api/text/session-heading.ts";
+import { ABOUT_RECALLED, sessionHeading } from "../../api/text/session-heading.ts";
 import { quoteConversation } from "../../context/quote.ts";
-import type { TenantApi } from "../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import {
   DEFAULT_MCP_MESSAGE_BYTES,
@@ -11,12 +10,16 @@ import {
   MAX_MCP_MESSAGE_BYTES,
   MAX_MCP_PAGE,
 } from "../../model/limits.ts";
-import { fitListing } from "../fit-listing.ts";
+import { fitListing, parseRef } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
-import { formatCursor, parseCursor, readEntryPage, readMessagePage } from "../message-page.ts";
-import { parseRef } from "../refs.ts";
-import { showMessage } from "../views/message-text.ts";
-import { MESSAGE_VIEW } from "../views/message-view.ts";
+import {
+  formatCursor,
+  MESSAGE_VIEW,
+  parseCursor,
+  readEntryPage,
+  readMessagePage,
+  showMessage,
+} from "../views/message.ts";
 import { ABOUT, id, name, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/memory-words.ts";
-import { widerWindow } from "../../api/text/wider-window.ts";
+import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/text/session-heading.ts";
+import { widerWindow } from "../../api/text/window.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import type { SearchInput, SearchResult } from "../../engine/search.ts";
 import {
@@ -14,14 +14,11 @@ import {
 } from "../../model/limits.ts";
 import { foundSession } from "../../recap/found-session.ts";
 import type { SearchHit } from "../../search/request.ts";
-import { fitListing } from "../fit-listing.ts";
+import { fitListing, readOn } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { findNewestSession, findOwnSessions } from "../own-session.ts";
-import { readOn } from "../refs.ts";
-import { HIT_REACH, showHit } from "../views/hit-text.ts";
-import { HIT_VIEW, toHitViews } from "../views/hit-view.ts";
-import { ABOUT, id, name, PLACE, QUERY, TIMES, TRUNCATED } from "./fields.ts";
-import { sessionFilter } from "./session-filter.ts";
+import { HIT_REACH, HIT_VIEW, showHit, toHitViews } from "../views/hit.ts";
+import { ABOUT, id, name, PLACE, QUERY, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const context = (where: string) =>

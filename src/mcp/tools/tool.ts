@@ -12,10 +12,9 @@ import {
   MIN_MCP_ANSWER_TOKENS,
 } from "../../model/limits.ts";
 import { type AnswerBody, fitAnswer, toTextAnswer } from "../answer.ts";
-import { cutQuoted } from "../cut-text.ts";
-import { toToolFailure } from "../failure.ts";
+import { inCallersWords, toInputError, toToolFailure } from "../failure.ts";
+import { cutQuoted } from "../fit-listing.ts";
 import type { McpHost, Unread } from "../host.ts";
-import { inCallersWords, toInputError } from "../input-error.ts";
 
 export interface Tool {
   readonly name: string;

@@ -1,6 +1,6 @@
 /** Text as one line of an answer. */
 
-import { headOf } from "../../model/excerpt.ts";
+import { headOf } from "../../model/display.ts";
 
 /** Line numbers that agents prefix to file contents. */
 const LINE_NUMBERS = /^[ \t]*\d+(→|\t|\|)/gm;

@@ -12,7 +12,6 @@ export type SummaryFallback = (typeof SUMMARY_FALLBACKS)[number];
 
 /** Named amounts that a compaction keeps. */
 export const KEEP_WORDS = ["half", "none"] as const;
-export type KeepWord = (typeof KEEP_WORDS)[number];
 
 /** The branches that a search covers. */
 export const BRANCH_SCOPES = ["active", "all"] as const;

@@ -40,7 +40,7 @@ export const CONTEXT_INPUTS = {
     "text|texts"
   > &
     typeof SEARCH,
-  searchMemory: { limit: "positive", agent: "text" },
+  searchMemory: { limit: "positive", agent: "key" },
   searchFacts: { limit: "positive", minConfidence: "share" },
   "session.searchMemory": { limit: "positive" },
   recall: { k: "positive", scope: RECALL_SCOPES as typeof RECALL_SCOPES },
@@ -50,11 +50,11 @@ export const CONTEXT_INPUTS = {
     semanticRecall: "false|object",
     includeFacts: "flag",
     filterParticipants: "texts",
-    query: "text",
-    leaf: "text",
-    replyTo: "text",
+    query: "key",
+    leaf: "key",
+    replyTo: "key",
     provider: PROVIDERS as typeof PROVIDERS,
-    model: "text",
+    model: "key",
     prune: "object",
   },
   "buildContext.semanticRecall": { k: "positive", threshold: "share" },
@@ -101,7 +101,7 @@ export const CONTEXT_INPUTS = {
   },
 
   putMemory: { agent: "name!", name: "name!", content: "name!", metadata: "object" },
-  listMemories: { agent: "text", after: "object", limit: "positive" },
+  listMemories: { agent: "key", after: "object", limit: "positive" },
   putRecord: {
     namespace: "text!",
     key: "text!",
@@ -146,8 +146,8 @@ export const CONTEXT_INPUTS = {
     confidence: "share",
   },
   listFacts: {
-    sessionId: "text",
-    after: "text",
+    sessionId: "key",
+    after: "key",
     limit: "positive",
     superseded: "flag",
     minConfidence: "share",

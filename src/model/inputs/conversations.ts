@@ -82,7 +82,7 @@ export const CONVERSATION_INPUTS = {
     language: LANGUAGES as typeof LANGUAGES,
     tools: TOOL_INDEXINGS as typeof TOOL_INDEXINGS,
   },
-  holdLease: { durationMs: "ms!", patienceMs: "ms", signal: "signal", owner: "text" },
+  holdLease: { durationMs: "ms!", patienceMs: "ms", signal: "signal", owner: "key" },
   verify: { head: "text", onProgress: "callback" },
   copy: { onProgress: "callback", onLoss: "callback" },
 
@@ -96,8 +96,8 @@ export const CONVERSATION_INPUTS = {
   ensureSession: { key: "name", ...CREATED, ...SETTABLE, origin: "object" } as typeof CREATED &
     Settable & { readonly key: "name"; readonly origin: "object" },
   "ensureSession.origin": ORIGIN_WITHOUT_KEY as Omit<Origin, "key">,
-  fork: { ...CREATED, ...SETTABLE, idempotencyKey: "name", through: "text" } as typeof CREATED &
-    Settable & { readonly idempotencyKey: "name"; readonly through: "text" },
+  fork: { ...CREATED, ...SETTABLE, idempotencyKey: "name", through: "key" } as typeof CREATED &
+    Settable & { readonly idempotencyKey: "name"; readonly through: "key" },
   update: { ...SETTABLE, figures: "object" } as Settable & { readonly figures: "object" },
   "update.figures": {
     exchangeCount: "count!",
@@ -137,7 +137,7 @@ export const CONVERSATION_INPUTS = {
     cacheCreationTokens: "count",
     cacheReadTokens: "count",
   },
-  "append.options": { expectedLeaf: "text|null", parent: "text|null", idempotencyKey: "name" },
+  "append.options": { expectedLeaf: "key|null", parent: "key|null", idempotencyKey: "name" },
   "appendEntries.custom": {
     kind: ["custom"],
     type: "text!",
@@ -155,8 +155,8 @@ export const CONVERSATION_INPUTS = {
     createdAt: "time",
   },
   "appendEntries.options": {
-    expectedLeaf: "text|null",
-    parent: "text|null",
+    expectedLeaf: "key|null",
+    parent: "key|null",
     idempotencyKey: "name",
     existing: ["keep", "replace"],
   },
@@ -175,13 +175,13 @@ export const CONVERSATION_INPUTS = {
     model: "name",
     adapter: "name",
     metadata: "object",
-    expectedLeaf: "text|null",
-    parent: "text|null",
-    supersedes: "text",
+    expectedLeaf: "key|null",
+    parent: "key|null",
+    supersedes: "key",
     idempotencyKey: "name",
   },
-  branch: { summary: "text|list", expectedLeaf: "text|null" },
-  edit: { actor: "name", metadata: "object", expectedLeaf: "text|null", idempotencyKey: "name" },
+  branch: { summary: "text|list", expectedLeaf: "key|null" },
+  edit: { actor: "name", metadata: "object", expectedLeaf: "key|null", idempotencyKey: "name" },
   appendCustomMessage: {
     type: "text!",
     content: "text|list!",
@@ -189,18 +189,18 @@ export const CONVERSATION_INPUTS = {
     metadata: "object",
   },
 
-  history: { limit: "positive", before: "text", includeSummaries: "flag" },
+  history: { limit: "positive", before: "key", includeSummaries: "flag" },
   listMessages: {
     offset: "count",
     limit: "positive",
-    leaf: "text",
-    around: "text",
+    leaf: "key",
+    around: "key",
     preview: "flag",
   },
   listEntries: {
     tree: "flag",
-    leaf: "text",
-    after: "text",
+    leaf: "key",
+    after: "key",
     offset: "count",
     limit: "positive",
     preview: "flag",

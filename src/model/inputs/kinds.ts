@@ -16,6 +16,7 @@ interface KindTypes {
   false: false;
   flag: boolean;
   text: string;
+  key: string;
   name: string;
   texts: readonly string[];
   list: readonly unknown[];
@@ -42,6 +43,8 @@ interface KindRule {
   /** Completes "must be …". */
   readonly words: string;
   readonly accepts: (value: unknown) => boolean;
+  /** Completes "must be …" for values of the right type that are refused all the same. */
+  readonly flaw?: (value: unknown) => string | undefined;
 }
 
 const isNumber = (value: unknown, least: number, most = Number.POSITIVE_INFINITY): boolean =>
@@ -70,6 +73,12 @@ function isTime(value: unknown): boolean {
   return isWhole(value instanceof Date ? value.getTime() : value, 0);
 }
 
+function keyFlaw(value: unknown): string | undefined {
+  return isText(value) && (value.includes("\0") || !value.isWellFormed())
+    ? "well-formed Unicode without a NUL character"
+    : undefined;
+}
+
 /** A timer fires at once with more. */
 const MAX_MS = 2 ** 31 - 1;
 
@@ -80,6 +89,8 @@ export const KINDS: Readonly<Record<KindName, KindRule>> = {
   false: { words: "false", accepts: (value) => value === false },
   flag: { words: "true or false", accepts: (value) => typeof value === "boolean" },
   text: { words: "a string", accepts: isText },
+  // An id or a name to look up: any text that a database can store; an unknown one is not found.
+  key: { words: "a string", accepts: isText, flaw: keyFlaw },
   name: {
     words: "a non-empty string",
     accepts: (value) => isText(value) && value.trim() !== "",
@@ -176,6 +187,7 @@ function anyOf(rules: readonly KindRule[]): KindRule {
   return {
     words: rules.map(({ words }) => words).join(", or "),
     accepts: (value) => rules.some(({ accepts }) => accepts(value)),
+    flaw: (value) => rules.find(({ accepts }) => accepts(value))?.flaw?.(value),
   };
 }
 

@@ -33,8 +33,8 @@ const FACETS = {
 const REVIEW = { since: "time", until: "time", cursor: "text", limit: "positive" } as const;
 
 export const MAINTENANCE_INPUTS = {
-  subscribe: { session: "text", after: "text", signal: "signal" },
-  listChanges: { session: "text", after: "text", limit: "positive" },
+  subscribe: { session: "key", after: "text", signal: "signal" },
+  listChanges: { session: "key", after: "text", limit: "positive" },
   maintainIndex: { onProgress: "callback" },
   deleteTenant: { onProgress: "callback" },
   forgetOwner: { dryRun: "flag", onProgress: "callback" },
@@ -46,17 +46,17 @@ export const MAINTENANCE_INPUTS = {
     expires: "time",
     operator: "flag",
   },
-  listTokens: { after: "text", limit: "positive" },
+  listTokens: { after: "key", limit: "positive" },
   setQuota: { maxSessions: "count|null", maxEntries: "count|null", maxContentBytes: "count|null" },
   "routes.put": {
-    sessionId: "text",
+    sessionId: "key",
     create: "object",
     fields: "object",
     expectedVersion: "count",
     reason: "name",
   },
   "routes.patch": { expectedVersion: "count" },
-  "routes.list": { after: "text", limit: "positive" },
+  "routes.list": { after: "key", limit: "positive" },
   "routes.history": { before: "count", limit: "positive" },
   findIngestedFiles: { withState: "flag" },
   putIngestedFiles: {

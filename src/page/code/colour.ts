@@ -1,7 +1,5 @@
 /** Requests tokens from the worker and inserts them as elements: code is never parsed as HTML. */
 
-import type { CodeAnswer, CodeQuestion, Token } from "./tokens.ts";
-
 /** The worker's file name, which the build defines. */
 declare const __WORKER__: string;
 
@@ -59,4 +57,20 @@ function element([scope, text]: Token): Node {
   span.className = `c-${scope.split(/[.:]/)[0]}`;
   span.textContent = text;
   return span;
+}
+
+/** The messages between the page and the highlighting worker. */
+export interface CodeQuestion {
+  readonly id: number;
+  readonly code: string;
+  readonly language: string;
+}
+
+/** A scope such as `keyword`, empty for none, and its text. */
+export type Token = readonly [scope: string, text: string];
+
+export interface CodeAnswer {
+  readonly id: number;
+  /** Empty if the language is not known. */
+  readonly tokens: readonly Token[];
 }

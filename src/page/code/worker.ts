@@ -16,7 +16,7 @@ import sql from "highlight.js/lib/languages/sql";
 import typescript from "highlight.js/lib/languages/typescript";
 import xml from "highlight.js/lib/languages/xml";
 import yaml from "highlight.js/lib/languages/yaml";
-import type { CodeAnswer, CodeQuestion, Token } from "./tokens.ts";
+import type { CodeAnswer, CodeQuestion, Token } from "./colour.ts";
 
 const LANGUAGES = {
   bash,

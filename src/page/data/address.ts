@@ -8,7 +8,7 @@
  */
 
 import { signal } from "@preact/signals";
-import { type Address, parse } from "./hash.ts";
+import { type Address, parse } from "./early-requests.ts";
 
 export const address = signal<Address>(parse(location.hash));
 

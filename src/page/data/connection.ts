@@ -11,17 +11,18 @@ import {
   type ConnectOptions,
   connect,
   type RemoteEngine,
+  type RemoteSession,
 } from "../../client/index.ts";
 import {
   dropToken,
+  earlyFetch,
   grant,
   keepLocalToken,
   keepToken,
   keptToken,
   serverAddress,
   takeCode,
-} from "./credentials.ts";
-import { earlyFetch } from "./early-answers.ts";
+} from "./early-requests.ts";
 
 export type ConnectionState =
   | { readonly kind: "connecting" }
@@ -106,3 +107,44 @@ async function open(options: ConnectOptions, refused: string): Promise<void> {
     }
   }
 }
+
+/** Runs one request at a time: a newer one aborts those before it. */
+export class Latest {
+  #current: AbortController | undefined;
+
+  /** The result of `work`; undefined if a newer request was started meanwhile. */
+  async run<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result | undefined> {
+    this.stop();
+    const own = new AbortController();
+    this.#current = own;
+    try {
+      const result = await work(own.signal);
+      return own.signal.aborted ? undefined : result;
+    } catch (error) {
+      if (own.signal.aborted) return undefined;
+      throw error;
+    }
+  }
+
+  stop(): void {
+    this.#current?.abort();
+  }
+}
+
+// Short names for the client's result types.
+
+export type Memory = Awaited<ReturnType<RemoteEngine["listMemories"]>>[number];
+export type Fact = Awaited<ReturnType<RemoteEngine["listFacts"]>>[number];
+export type Session = Awaited<ReturnType<RemoteEngine["getSessionMeta"]>>;
+export type Entry = Awaited<ReturnType<RemoteEngine["getEntry"]>>;
+export type Block = Entry["blocks"][number];
+export type BlockOf<Type extends Block["type"]> = Extract<Block, { readonly type: Type }>;
+export type Change = Awaited<ReturnType<RemoteEngine["listChanges"]>>["changes"][number];
+export type SearchResult = Awaited<ReturnType<RemoteEngine["searchSessions"]>>;
+export type Hit = SearchResult["hits"][number];
+export type Related = Awaited<ReturnType<RemoteEngine["relatedSessions"]>>;
+export type WindowItem = Hit["window"][number];
+export type Summary = Awaited<ReturnType<RemoteSession["summaries"]>>[number];
+export type Branch = Awaited<ReturnType<RemoteSession["branches"]>>[number];
+export type Stats = Awaited<ReturnType<RemoteEngine["stats"]>>;
+export type Sum = Stats["total"];

@@ -3,10 +3,17 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { short } from "../parts/words.ts";
-import { DayRange } from "./day-range.tsx";
-import { type FacetValue, facets, openMenu } from "./facets.ts";
-import { choose, chosenFilters, FILTER_NAMES, FILTERS, type Filter } from "./filters.ts";
-import { daysOf, PERIODS } from "./periods.ts";
+import {
+  choose,
+  chosenFilters,
+  type FacetValue,
+  FILTER_NAMES,
+  FILTERS,
+  type Filter,
+  facets,
+  openMenu,
+} from "./filters.ts";
+import { daysOf, PERIODS, toRange } from "./periods.ts";
 
 /** Longer lists can be narrowed by typing. */
 const MANY = 12;
@@ -161,4 +168,34 @@ function wordsFor(filter: Filter, value: string): string {
   if (first !== "" && last !== "") return first === last ? first : `${first} to ${last}`;
   if (first + last !== "") return first === "" ? `until ${last}` : `since ${first}`;
   return PERIODS.find(([key]) => key === value)?.[1] ?? value;
+}
+
+/** A range of days, both of them included; either may be left open. */
+export function DayRange(props: {
+  readonly value: string | undefined;
+  readonly pick: (range: string | undefined) => void;
+}) {
+  const [first, last] = daysOf(props.value);
+  return (
+    <div class="day-range">
+      <label>
+        From
+        <input
+          type="date"
+          value={first}
+          max={last}
+          onChange={({ currentTarget }) => props.pick(toRange(currentTarget.value, last))}
+        />
+      </label>
+      <label>
+        to
+        <input
+          type="date"
+          value={last}
+          min={first}
+          onChange={({ currentTarget }) => props.pick(toRange(first, currentTarget.value))}
+        />
+      </label>
+    </div>
+  );
 }

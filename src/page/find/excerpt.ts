@@ -1,6 +1,6 @@
 /** Cuts a snippet to a few lines around its matches. */
 
-import { excerptRange, type TextRange } from "../../model/excerpt.ts";
+import { excerptRange, type TextRange } from "../../model/display.ts";
 
 export interface Piece {
   readonly text: string;

@@ -5,8 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { param } from "../data/address.ts";
 import { Chips } from "./chips.tsx";
 import { chosenFilters, typeQuery } from "./filters.ts";
-import { Results } from "./results.tsx";
-import { SessionList } from "./session-rows.tsx";
+import { Results, SessionList } from "./session-rows.tsx";
 
 /**
  * Help for the query language, which the command line shares.

@@ -2,9 +2,14 @@
 
 import { batch, effect, signal } from "@preact/signals";
 import { address, param } from "../data/address.ts";
-import { connection, engine, tell } from "../data/connection.ts";
-import { Latest } from "../data/latest.ts";
-import type { SearchResult, Session } from "../data/types.ts";
+import {
+  connection,
+  engine,
+  Latest,
+  type SearchResult,
+  type Session,
+  tell,
+} from "../data/connection.ts";
 import { type Chosen, chosenFilters } from "./filters.ts";
 import { periodOf } from "./periods.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, expect, test, vi } from "vitest";
 import type { RemoteEngine } from "../../client/index.ts";
-import type { Session } from "../data/types.ts";
+import type { Session } from "../data/connection.ts";
 
 // The address of a page, which the modules read when they are loaded.
 vi.stubGlobal("location", { hash: "" });

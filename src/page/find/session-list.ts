@@ -2,9 +2,7 @@
 
 import { effect, signal } from "@preact/signals";
 import { address, param } from "../data/address.ts";
-import { connection, engine, tell } from "../data/connection.ts";
-import { Latest } from "../data/latest.ts";
-import type { Session } from "../data/types.ts";
+import { connection, engine, Latest, type Session, tell } from "../data/connection.ts";
 import { type Chosen, chosenFilters } from "./filters.ts";
 import { periodOf } from "./periods.ts";
 import { remember } from "./search.ts";

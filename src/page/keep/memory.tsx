@@ -3,9 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { sessionAddress } from "../data/address.ts";
-import { engine, mayWrite, tell } from "../data/connection.ts";
-import type { Fact, Memory } from "../data/types.ts";
-import { ask } from "../parts/question.tsx";
+import { engine, type Fact, type Memory, mayWrite, tell } from "../data/connection.ts";
+import { ask, Failure, setTo } from "../parts/controls.tsx";
 import { age, moment } from "../parts/words.ts";
 
 const PAGE = 200;
@@ -37,11 +36,7 @@ export function MemoryView() {
   return (
     <main class="view">
       <h1>Memory</h1>
-      {failure.value !== "" && (
-        <p class="failure" role="alert">
-          {failure.value}
-        </p>
-      )}
+      <Failure text={failure.value} alert />
       <section>
         <h2>Memories</h2>
         <p class="about">Notes that agents keep for later sessions.</p>
@@ -105,13 +100,7 @@ function MemoryNote({ memory, act }: { readonly memory: Memory; readonly act: Ac
         </span>
         {mayWrite.value && draft.value === undefined && (
           <span class="note-actions">
-            <button
-              type="button"
-              class="quiet"
-              onClick={() => {
-                draft.value = content;
-              }}
-            >
+            <button type="button" class="quiet" onClick={setTo(draft, content)}>
               Edit
             </button>
             <button type="button" class="quiet" onClick={() => void remove()}>
@@ -135,12 +124,7 @@ function MemoryNote({ memory, act }: { readonly memory: Memory; readonly act: Ac
             }}
           />
           <div class="buttons">
-            <button
-              type="button"
-              onClick={() => {
-                draft.value = undefined;
-              }}
-            >
+            <button type="button" onClick={setTo(draft, undefined)}>
               Cancel
             </button>
             <button type="button" class="main" onClick={save}>

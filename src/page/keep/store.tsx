@@ -3,10 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { connection, engine, mayWrite, tell } from "../data/connection.ts";
-import { Copy } from "../parts/copy.tsx";
-import { ask } from "../parts/question.tsx";
-import { counted, size, whole } from "../parts/words.ts";
-import { tellReport } from "./verification.ts";
+import { ask, Copy, Failure, Tile } from "../parts/controls.tsx";
+import { counted, size, tellReport, whole } from "../parts/words.ts";
 
 type TenantState = Awaited<ReturnType<ReturnType<typeof engine.peek>["tenantStatus"]>>;
 type StoreState = Awaited<ReturnType<ReturnType<typeof engine.peek>["status"]>>;
@@ -33,11 +31,7 @@ export function StoreView() {
   return (
     <main class="view">
       <h1>Store</h1>
-      {failure.value !== "" && (
-        <p class="failure" role="alert">
-          {failure.value}
-        </p>
-      )}
+      <Failure text={failure.value} alert />
       {tenant.value !== undefined && <TenantFigures state={tenant.value} />}
       {store.value !== undefined && <StoreFigures state={store.value} />}
       {isOperator && <Verification />}
@@ -56,19 +50,19 @@ function TenantFigures({ state }: { readonly state: NonNullable<TenantState> }) 
     <section>
       <h2>Contents</h2>
       <dl class="tiles">
-        <Figure name="Sessions" value={whole(state.sessions)} />
-        <Figure name="Messages" value={whole(state.messages)} />
-        <Figure name="Content" value={size(state.contentBytes)} />
-        <Figure name="Memories" value={whole(state.memories)} />
-        <Figure name="Facts" value={whole(state.facts)} />
-        <Figure name="Being written" value={whole(state.pending)} />
+        <Tile name="Sessions" value={whole(state.sessions)} />
+        <Tile name="Messages" value={whole(state.messages)} />
+        <Tile name="Content" value={size(state.contentBytes)} />
+        <Tile name="Memories" value={whole(state.memories)} />
+        <Tile name="Facts" value={whole(state.facts)} />
+        <Tile name="Being written" value={whole(state.pending)} />
       </dl>
       <h2>Search index</h2>
       <dl class="tiles">
-        <Figure name="Documents" value={whole(index.documents)} />
-        <Figure name="Segments" value={whole(index.segments)} />
-        <Figure name="Size" value={size(index.bytes)} />
-        <Figure name="Not indexed yet" value={whole(index.lag)} />
+        <Tile name="Documents" value={whole(index.documents)} />
+        <Tile name="Segments" value={whole(index.segments)} />
+        <Tile name="Size" value={size(index.bytes)} />
+        <Tile name="Not indexed yet" value={whole(index.lag)} />
       </dl>
       <h2>Change feed</h2>
       <p>
@@ -84,11 +78,11 @@ function StoreFigures({ state }: { readonly state: StoreState }) {
     <section>
       <h2>Database</h2>
       <dl class="tiles">
-        <Figure name="Kind" value={state.backend === "sqlite" ? "SQLite" : "PostgreSQL"} />
-        <Figure name="On disk" value={size(state.databaseBytes)} />
-        <Figure name="Write-ahead log" value={size(state.walBytes)} />
-        <Figure name="Schema version" value={String(state.schemaVersion)} />
-        <Figure name="Tenants" value={whole(state.tenants.length)} />
+        <Tile name="Kind" value={state.backend === "sqlite" ? "SQLite" : "PostgreSQL"} />
+        <Tile name="On disk" value={size(state.databaseBytes)} />
+        <Tile name="Write-ahead log" value={size(state.walBytes)} />
+        <Tile name="Schema version" value={String(state.schemaVersion)} />
+        <Tile name="Tenants" value={whole(state.tenants.length)} />
       </dl>
       <p class="about hash">{state.address}</p>
       {state.losses.length > 0 && (
@@ -98,15 +92,6 @@ function StoreFigures({ state }: { readonly state: StoreState }) {
         </p>
       )}
     </section>
-  );
-}
-
-function Figure({ name, value }: { readonly name: string; readonly value: string }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </div>
   );
 }
 

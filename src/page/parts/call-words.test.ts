@@ -1,13 +1,15 @@
 import { expect, test } from "vitest";
-import { below, tellingIn } from "./call-words.ts";
+import { below, mainArgument } from "./words.ts";
 
 test("a call is described by its command, path or query, also where its JSON is cut off", () => {
-  expect(tellingIn('{"replace_all":false,"file_path":"/src/a.ts","old_string":"x')).toBe(
+  expect(mainArgument('{"replace_all":false,"file_path":"/src/a.ts","old_string":"x')).toBe(
     "/src/a.ts",
   );
-  expect(tellingIn('{"description":"List files","command":"ls \\"a\\" b"}')).toBe('ls \\"a\\" b');
-  expect(tellingIn('{"query":"how does it')).toBe("how does it");
-  expect(tellingIn('{"limit":60}')).toBeUndefined();
+  expect(mainArgument('{"description":"List files","command":"ls \\"a\\" b"}')).toBe(
+    'ls \\"a\\" b',
+  );
+  expect(mainArgument('{"query":"how does it')).toBe("how does it");
+  expect(mainArgument('{"limit":60}')).toBeUndefined();
 });
 
 test("a path below the project's folder is shown relative to it", () => {

@@ -1,4 +1,7 @@
-/** Formats times, numbers and names. */
+/** Formats times, numbers, names, calls and reports. */
+
+import type { RemoteEngine } from "../../client/index.ts";
+import { MAIN_ARGUMENTS } from "../../model/display.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -100,4 +103,37 @@ const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)
 /** Removes the control sequences. */
 export function withoutAnsi(text: string): string {
   return text.includes("\u001b") ? text.replace(ANSI, "") : text;
+}
+
+/** The describing value of a call's input; undefined if there is none. The JSON may be cut off at its end. */
+export function mainArgument(json: string): string | undefined {
+  for (const field of MAIN_ARGUMENTS) {
+    const value = new RegExp(`"${field}":\\s*"((?:[^"\\\\]|\\\\.)+)`).exec(json)?.[1];
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** A path below a folder without that folder; any other text as it is. */
+export function below(folder: string | undefined, text: string): string {
+  if (folder === undefined || folder === "") return text;
+  const start = /[/\\]$/.test(folder) ? folder : `${folder}${folder.includes("\\") ? "\\" : "/"}`;
+  return text.startsWith(start) && text.length > start.length ? text.slice(start.length) : text;
+}
+
+// The report of a verification as one sentence.
+
+type VerifyReport = Awaited<ReturnType<RemoteEngine["verify"]>>;
+
+export function tellReport(report: Omit<VerifyReport, "tenants" | "sessions" | "heads">): string {
+  const { ok, entries, changes, damage, problems, problemCount } = report;
+  if (ok) {
+    return `No problem: the hashes of ${counted(entries, "entry", "entries")} and ${counted(changes, "change")} match.`;
+  }
+  const places = problems.map(
+    ({ problem, entryId, sessionId, tenant }) => `${problem} (${entryId ?? sessionId ?? tenant})`,
+  );
+  const [first] = [...damage, ...places];
+  const count = counted(damage.length + problemCount, "problem");
+  return first === undefined ? `${count}.` : `${count}, the first: ${first}`;
 }

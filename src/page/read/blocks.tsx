@@ -1,16 +1,17 @@
 /** The blocks of a message. */
 
+import { signal, useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { inputTextOf } from "../../client/index.ts";
+import { colour } from "../code/colour.ts";
 import { sessionAddress } from "../data/address.ts";
-import type { Block, BlockOf, Entry } from "../data/types.ts";
-import { below } from "../parts/call-words.ts";
-import { counted } from "../parts/words.ts";
-import { Fold } from "./fold.tsx";
+import type { Block, BlockOf, Entry } from "../data/connection.ts";
+import { loadMarkdown, MAX_MARKDOWN, showMarkdown } from "../markdown/markdown.ts";
+import { below, counted, size, withoutAnsi } from "../parts/words.ts";
 import type { ToolResult } from "./message-pages.ts";
 import type { SessionModel } from "./session-model.ts";
-import { Markdown, Plain } from "./text.tsx";
-import { callLine, editOf, oneLine, parseInput, readable } from "./tool-call.ts";
-import { typedCommand } from "./typed-command.ts";
+import { callLine, editOf, oneLine, parseInput, readable, typedCommand } from "./tool-call.ts";
 
 export interface BlockProps {
   readonly entry: Entry;
@@ -213,5 +214,100 @@ function agentOf(result: ToolResult, model: SessionModel) {
   if (id === undefined) return undefined;
   return model.subagents.value.find(
     ({ origin }) => origin.key?.includes(id) || origin.file?.includes(id),
+  );
+}
+
+/**
+ * The open folds by name. Kept outside of the rows, which are removed when they leave the view.
+ */
+const opened = signal<ReadonlySet<string>>(new Set());
+
+function isOpen(name: string): boolean {
+  return opened.value.has(name);
+}
+
+function toggle(name: string): void {
+  const next = new Set(opened.peek());
+  if (!next.delete(name)) next.add(name);
+  opened.value = next;
+}
+
+/** One line that opens to more. */
+export function Fold(props: {
+  readonly name: string;
+  readonly class?: string;
+  readonly line: ComponentChildren;
+  readonly children: () => ComponentChildren;
+}) {
+  const open = isOpen(props.name);
+  return (
+    <div class={`fold ${props.class ?? ""} ${open ? "open" : ""}`}>
+      <button
+        type="button"
+        class="fold-line"
+        aria-expanded={open}
+        onClick={() => toggle(props.name)}
+      >
+        <span class="sign" aria-hidden="true">
+          {open ? "▾" : "▸"}
+        </span>
+        {props.line}
+      </button>
+      {open && <div class="fold-body">{props.children()}</div>}
+    </div>
+  );
+}
+
+/** The text of a message, as Markdown or plain. */
+export function Markdown({ text }: { readonly text: string }) {
+  const place = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const element = place.current;
+    if (element === null || text.length > MAX_MARKDOWN || show(element, text)) return;
+    element.textContent = text;
+    let isGone = false;
+    void loadMarkdown().then(() => {
+      if (!isGone) show(element, text);
+    });
+    return () => {
+      isGone = true;
+    };
+  }, [text]);
+  if (text.length > MAX_MARKDOWN) return <Plain text={text} />;
+  return <div class="markdown" dir="auto" ref={place} />;
+}
+
+function show(place: HTMLElement, text: string): boolean {
+  if (!showMarkdown(place, text)) return false;
+  for (const code of place.querySelectorAll<HTMLElement>("pre > code")) {
+    const language = /\blanguage-(\S+)/.exec(code.className)?.[1];
+    if (language !== undefined) colour(code, language);
+  }
+  return true;
+}
+
+/** The initially shown part of a long text, in characters. */
+const PART = 100_000;
+
+function Plain(props: { readonly text: string; readonly class?: string }) {
+  const { class: name } = props;
+  const text = withoutAnsi(props.text);
+  const shown = useSignal(PART);
+  return (
+    <>
+      <pre class={`plain ${name ?? ""}`} dir="auto">
+        {text.length > shown.value ? text.slice(0, shown.value) : text}
+      </pre>
+      {text.length > shown.value && (
+        <button
+          type="button"
+          onClick={() => {
+            shown.value += PART;
+          }}
+        >
+          Show more: {size(text.length - shown.value)} are left
+        </button>
+      )}
+    </>
   );
 }

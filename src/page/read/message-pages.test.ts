@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RemoteEngine } from "../../client/index.ts";
-import type { Entry } from "../data/types.ts";
+import type { Entry } from "../data/connection.ts";
 import { MessagePages } from "./message-pages.ts";
 
 const TOTAL = 200;

@@ -2,8 +2,8 @@
 
 import { signal } from "@preact/signals";
 import type { RemoteEngine } from "../../client/index.ts";
-import type { BlockOf, Entry } from "../data/types.ts";
-import { aroundInput, PAGE, pageInput, pathInput } from "./first-requests.ts";
+import type { BlockOf, Entry } from "../data/connection.ts";
+import { aroundInput, PAGE, pageInput, pathInput } from "../data/early-requests.ts";
 
 /** Messages that are read ahead on each side of the rows. */
 const MARGIN = 20;

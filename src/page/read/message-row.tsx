@@ -3,14 +3,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { sessionAddress } from "../data/address.ts";
-import { tell } from "../data/connection.ts";
-import type { Entry, Summary } from "../data/types.ts";
-import { Copy } from "../parts/copy.tsx";
+import { type Entry, type Summary, tell } from "../data/connection.ts";
+import { Copy } from "../parts/controls.tsx";
 import { clock, counted, day, moment } from "../parts/words.ts";
-import { type BlockProps, Blocks } from "./blocks.tsx";
-import { Fold } from "./fold.tsx";
+import { type BlockProps, Blocks, Fold, Markdown } from "./blocks.tsx";
 import type { SessionModel } from "./session-model.ts";
-import { Markdown } from "./text.tsx";
 
 /** A result is shown with its call alone if the call is at most so many messages before it. */
 const NEAR = 16;

@@ -1,8 +1,7 @@
 /** Fetches a session in parallel with the code that renders it. */
 
 import type { RemoteEngine } from "../../client/index.ts";
-import { dropEarlyAnswers } from "../data/early-answers.ts";
-import type { SessionPlace } from "./first-requests.ts";
+import { dropEarlyAnswers, type SessionPlace } from "../data/early-requests.ts";
 import { SessionModel } from "./session-model.ts";
 
 export interface OpenedSession {

@@ -5,8 +5,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { address, param, restate, sessionAddress } from "../data/address.ts";
 import { engine } from "../data/connection.ts";
 import { isProse, loadMarkdown } from "../markdown/markdown.ts";
+import { Failure, isTyping } from "../parts/controls.tsx";
 import { whenIdle } from "../parts/idle.ts";
-import { isTyping } from "../parts/shortcuts.tsx";
 import { counted } from "../parts/words.ts";
 import type { MessagePages } from "./message-pages.ts";
 import { MessageRow } from "./message-row.tsx";
@@ -93,9 +93,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
       <p class="empty" aria-busy="true" />
     ) : (
       <main class="empty">
-        <p class="failure" role="alert">
-          {failure}
-        </p>
+        <Failure text={failure} alert />
         <p>
           <a href="#/">Back to the search</a>
         </p>
@@ -115,11 +113,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
         }}
         onIndex={(index) => list.current?.jumpTo(index)}
       />
-      {failure !== "" && (
-        <p class="failure" role="alert">
-          {failure}
-        </p>
-      )}
+      <Failure text={failure} alert />
       {total === 0 ? (
         <p class="empty">This session has no messages yet. New ones appear here.</p>
       ) : start.value === undefined ? (

@@ -1,35 +1,34 @@
-/** The head of a session: title, origin, figures, actions and tools. */
+/** The head of a session: title, origin, figures, tools, its tree, and the search in it. */
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { totalTokens } from "../../client/index.ts";
 import { sessionAddress } from "../data/address.ts";
-import { tell } from "../data/connection.ts";
-import type { Hit, Related, Session, WindowItem } from "../data/types.ts";
+import {
+  type Hit,
+  Latest,
+  type Related,
+  type Session,
+  tell,
+  type WindowItem,
+} from "../data/connection.ts";
 import { excerpt } from "../find/excerpt.ts";
 import { Origins } from "../find/session-rows.tsx";
+import { put, Toggle } from "../parts/controls.tsx";
 import { age, counted, day, dollars, moment, short } from "../parts/words.ts";
-import { FindInSession } from "./find-in-session.tsx";
 import { firstSince } from "./message-pages.ts";
 import { SessionActions } from "./session-actions.tsx";
 import type { SessionModel } from "./session-model.ts";
-import { SessionTree } from "./session-tree.tsx";
+import { firstLines, type PlacedStem, placeStems, readLines, type TreeLine } from "./tree-model.ts";
 
-/** Sessions similar to the open one, and earlier occurrences of its first question. */
 const EXCERPT_CHARACTERS = 160;
 
+/** Sessions similar to the open one, and earlier occurrences of its first question. */
 function RelatedSessions(props: { readonly model: SessionModel; readonly session: Session }) {
   const { model, session } = props;
   const found = useSignal<Related | undefined>(undefined);
   useEffect(() => {
-    model.engine.relatedSessions({ session: session.id }).then(
-      (related) => {
-        found.value = related;
-      },
-      (error: unknown) => {
-        model.failure.value = tell(error);
-      },
-    );
+    put(model.engine.relatedSessions({ session: session.id }), found, model.failure);
   }, [session.id]);
   const related = found.value;
   if (related === undefined) {
@@ -94,9 +93,6 @@ export function SessionHead(props: {
   const branches = model.branches.value;
   const forks = model.subagents.value.filter(({ forkPoint }) => forkPoint !== null).length;
   const agents = model.subagents.value.filter(({ forkPoint }) => forkPoint === null);
-  const flip = (what: "tree" | "agents" | "related") => {
-    shows.value = shows.value === what ? "" : what;
-  };
   const used = totalTokens(tokens);
   const cost = model.cost.value;
   const toDate = async (text: string) => {
@@ -136,34 +132,19 @@ export function SessionHead(props: {
           </a>
         )}
         {agents.length > 0 && (
-          <button
-            type="button"
-            class="link"
-            aria-expanded={shows.value === "agents"}
-            onClick={() => flip("agents")}
-          >
+          <Toggle shows={shows} what="agents" class="link">
             {counted(agents.length, "sub-agent")}
-          </button>
+          </Toggle>
         )}
         {branches.length + forks > 1 && (
-          <button
-            type="button"
-            class="link"
-            aria-expanded={shows.value === "tree"}
-            onClick={() => flip("tree")}
-          >
+          <Toggle shows={shows} what="tree" class="link">
             {counted(branches.length, "branch", "branches")}
             {forks > 0 && `, ${counted(forks, "fork")}`}
-          </button>
+          </Toggle>
         )}
-        <button
-          type="button"
-          class="link"
-          aria-expanded={shows.value === "related"}
-          onClick={() => flip("related")}
-        >
+        <Toggle shows={shows} what="related" class="link">
           Related
-        </button>
+        </Toggle>
         {model.leaf !== undefined && (
           <a href={sessionAddress(session.id)}>Back to the active path</a>
         )}
@@ -202,5 +183,202 @@ export function SessionHead(props: {
         )}
       </div>
     </header>
+  );
+}
+
+/** The height of a list item in the style sheet, in pixels. */
+const ROW = 44;
+/** Width and padding of the drawing in its own units. */
+const WIDTH = 100;
+const EDGE = 3;
+
+const KINDS: Readonly<Record<TreeLine["kind"], string>> = {
+  first: "from the start",
+  edit: "edit",
+  answer: "another answer",
+  branch: "branch",
+  fork: "fork",
+};
+
+function SessionTree(props: { readonly model: SessionModel; readonly session: Session }) {
+  const { model, session } = props;
+  const branches = model.branches.value;
+  const derived = model.subagents.value;
+  const lines = useSignal<readonly TreeLine[]>(firstLines(branches));
+  useEffect(() => {
+    put(readLines(model.engine, session.id, branches, derived), lines, model.failure);
+  }, [branches, derived]);
+  const placed = useMemo(() => placeStems(lines.value), [lines.value]);
+  const byId = new Map(lines.value.map((line) => [line.id, line]));
+  const shown = model.leaf ?? branches.find(({ active }) => active)?.leaf.id;
+  return (
+    <section class="tree" aria-label="Branches and forks">
+      <Drawing placed={placed} shown={placed.find(({ id }) => id === shown)} />
+      <ol>
+        {placed.map(({ id }) => {
+          const line = byId.get(id);
+          return (
+            line !== undefined && (
+              <Line key={id} line={line} session={session} isShown={id === shown} />
+            )
+          );
+        })}
+      </ol>
+    </section>
+  );
+}
+
+function Line(props: {
+  readonly line: TreeLine;
+  readonly session: Session;
+  readonly isShown: boolean;
+}) {
+  const { line, session, isShown } = props;
+  const { kind, words, from, to, endedAt, isActive } = line;
+  const link =
+    line.sessionId === undefined
+      ? sessionAddress(session.id, { leaf: isActive ? "" : line.id })
+      : sessionAddress(line.sessionId);
+  return (
+    <li>
+      <a href={link} aria-current={isShown ? "true" : undefined} dir="auto">
+        {words}
+      </a>
+      <span class="about">
+        {isActive && "active · "}
+        {KINDS[kind]}
+        {kind !== "first" && ` at #${from}`} · {counted(to, "message")} · {age(endedAt)}
+      </span>
+    </li>
+  );
+}
+
+/** Hidden from screen readers: the list beside it has the same content. */
+function Drawing(props: {
+  readonly placed: readonly PlacedStem[];
+  readonly shown: PlacedStem | undefined;
+}) {
+  const { placed, shown } = props;
+  const height = placed.length * ROW;
+  return (
+    <svg
+      class="tree-drawing"
+      viewBox={`0 0 ${WIDTH} ${height}`}
+      height={height}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+    >
+      {placed.map((stem) => (
+        <path key={stem.id} class="stem" d={`${stemPath(stem)}${tip(stem)}`} />
+      ))}
+      {shown !== undefined && <path class="stem shown" d={pathTo(shown, placed)} />}
+      {shown !== undefined && <path class="tip shown" d={tip(shown)} />}
+    </svg>
+  );
+}
+
+/** The path from the root to the end of a branch, through its ancestors. */
+function pathTo(stem: PlacedStem, placed: readonly PlacedStem[]): string {
+  let path = stemPath(stem);
+  let child = stem;
+  while (child.parentRow !== child.row) {
+    const parent = placed[child.parentRow];
+    if (parent === undefined || parent.row >= child.row) break;
+    path = `${stemPath({ ...parent, end: child.start })}${path}`;
+    child = parent;
+  }
+  return path;
+}
+
+function stemPath(stem: PlacedStem): string {
+  return `M${x(stem.start)} ${y(stem.parentRow)}V${y(stem.row)}H${x(stem.end)}`;
+}
+
+function tip(stem: PlacedStem): string {
+  return `M${x(stem.end)} ${y(stem.row)}h0`;
+}
+
+function x(share: number): number {
+  return EDGE + share * (WIDTH - 2 * EDGE);
+}
+
+function y(row: number): number {
+  return (row + 0.5) * ROW;
+}
+
+// Finds words in the open session and steps through the matches.
+
+const HITS = 20;
+
+function FindInSession(props: {
+  readonly model: SessionModel;
+  readonly onJump: (entryId: string, index: number) => void;
+}) {
+  const { model, onJump } = props;
+  const latest = useRef(new Latest());
+  const hits = useSignal<readonly Hit[] | undefined>(undefined);
+  const at = useSignal(0);
+  const failure = useSignal("");
+  const step = (to: number) => {
+    const count = hits.value?.length ?? 0;
+    if (count === 0) return;
+    at.value = (to + count) % count;
+    const hit = hits.value?.[at.value];
+    if (hit?.entryId != null && hit.index !== null) onJump(hit.entryId, hit.index);
+  };
+  const look = async (query: string) => {
+    failure.value = "";
+    if (query.trim() === "") {
+      latest.current.stop();
+      hits.value = undefined;
+      return;
+    }
+    try {
+      const result = await latest.current.run((signal) =>
+        model.engine.searchSessions(query, {
+          session: model.session.peek()?.id ?? model.id,
+          perSession: HITS,
+          limit: HITS,
+          contextBefore: 0,
+          contextAfter: 0,
+          asYouType: true,
+          branches: model.leaf === undefined ? "active" : "all",
+          signal,
+        }),
+      );
+      if (result === undefined) return;
+      hits.value = result.hits
+        .filter(({ index }) => index !== null)
+        .toSorted((one, other) => (one.index ?? 0) - (other.index ?? 0));
+      step(0);
+    } catch (error) {
+      failure.value = tell(error);
+    }
+  };
+  return (
+    <search class="find-in">
+      <input
+        id="find-in"
+        type="search"
+        placeholder="Find in session"
+        aria-label="Find in session"
+        autocomplete="off"
+        spellcheck={false}
+        onInput={(event) => void look(event.currentTarget.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Enter") return;
+          event.preventDefault();
+          step(at.value + (event.shiftKey ? -1 : 1));
+        }}
+      />
+      {hits.value !== undefined && (
+        <span class="about" aria-live="polite">
+          {hits.value.length === 0
+            ? "not found"
+            : `${at.value + 1} of ${hits.value.length === HITS ? `the best ${HITS}` : hits.value.length}`}
+        </span>
+      )}
+      {failure.value !== "" && <span class="failure">{failure.value}</span>}
+    </search>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { RemoteEngine } from "../../client/index.ts";
-import type { Entry, Session } from "../data/types.ts";
+import type { Entry, Session } from "../data/connection.ts";
 import { SessionModel } from "./session-model.ts";
 
 /** A server with one session. Its answers to `listMessages` and `listChanges` wait until they are sent. */

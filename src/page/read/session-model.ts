@@ -2,8 +2,14 @@
 
 import { signal } from "@preact/signals";
 import { BackscrollError, type RemoteEngine } from "../../client/index.ts";
-import { tell } from "../data/connection.ts";
-import type { Branch, Change, Entry, Session, Summary } from "../data/types.ts";
+import {
+  type Branch,
+  type Change,
+  type Entry,
+  type Session,
+  type Summary,
+  tell,
+} from "../data/connection.ts";
 import { MessagePages } from "./message-pages.ts";
 
 /** The first page of the tenant's feed from its end: its cursor. */

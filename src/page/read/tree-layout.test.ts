@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { placeStems } from "./tree-layout.ts";
+import { placeStems } from "./tree-model.ts";
 
 describe("a drawing of branches", () => {
   test("has the branches that left last right below the one that they left", () => {

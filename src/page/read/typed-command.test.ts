@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { typedCommand } from "./typed-command.ts";
+import { typedCommand } from "./tool-call.ts";
 
 test.each([
   [

@@ -7,10 +7,10 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
-import type { Embedder, Vector } from "../../model/embedder.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import type { Embedder, Vector } from "../../model/models.ts";
 import { stateOf } from "../ask-model.ts";
 import { modelFailure } from "../model-failure.ts";
 

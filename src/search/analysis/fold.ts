@@ -32,15 +32,16 @@ export interface Folded {
 }
 
 /** Reused offset arrays: allocating one per text would cost more than filling it. */
-const ROOM = 64 * 1024;
-const roomForClasses = new Uint8Array(ROOM);
-const roomForLetters = new Uint16Array(ROOM);
+const SCRATCH_LENGTH = 64 * 1024;
+const classScratch = new Uint8Array(SCRATCH_LENGTH);
+const letterScratch = new Uint16Array(SCRATCH_LENGTH);
 
 /** The classes and letters are valid until the next call. */
 export function fold(text: string): Folded {
   const { length } = text;
-  const classes = length <= ROOM ? roomForClasses.subarray(0, length) : new Uint8Array(length);
-  const letters = length <= ROOM ? roomForLetters : new Uint16Array(length);
+  const classes =
+    length <= SCRATCH_LENGTH ? classScratch.subarray(0, length) : new Uint8Array(length);
+  const letters = length <= SCRATCH_LENGTH ? letterScratch : new Uint16Array(length);
   for (let i = 0; i < length; i++) {
     const code = text.charCodeAt(i);
     if (code >= 128) return foldUnicode(text);

@@ -3,8 +3,7 @@
 import type { Block } from "../../model/block.ts";
 import { type Entry, kindRules } from "../../model/entry.ts";
 import type { ToolIndexing } from "../../model/inputs/choices.ts";
-import { LONGEST_SECRET } from "../../secrets/longest-secret.ts";
-import { redact } from "../../secrets/redact.ts";
+import { LONGEST_SECRET, redact } from "../../secrets/redact.ts";
 import { mayHaveData } from "../analysis/name.ts";
 import { isInjected, withoutInjected } from "./injected.ts";
 import { endsOf, inputText, isLongOutput, outputTexts } from "./tool-text.ts";

@@ -7,8 +7,7 @@ import {
   type ToolUseBlock,
   textOf,
 } from "../../model/block.ts";
-import { LONGEST_SECRET } from "../../secrets/longest-secret.ts";
-import { redact } from "../../secrets/redact.ts";
+import { LONGEST_SECRET, redact } from "../../secrets/redact.ts";
 import { withoutInjected } from "./injected.ts";
 import { isOwnTool } from "./own-tools.ts";
 

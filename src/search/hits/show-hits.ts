@@ -1,12 +1,12 @@
 /** Builds hits with their windows from ranked messages. */
 
 import { textOf } from "../../model/block.ts";
-import { isRun, type TextRange } from "../../model/excerpt.ts";
+import { isRun, type TextRange } from "../../model/display.ts";
 import { endOutsideSecret } from "../../secrets/cut-outside-secrets.ts";
 import { redact } from "../../secrets/redact.ts";
 import type { Language } from "../analysis/analyze.ts";
 import { matchFinder } from "../analysis/find-matches.ts";
-import { type Asking, ask, type Window, type WindowEntry } from "../port.ts";
+import { ask, type SansIo, type Window, type WindowEntry } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
 import type { RankedHit } from "../rank-by-meaning.ts";
 import type { HitBranch, SearchHit, SearchRequest, WindowItem } from "../request.ts";
@@ -28,7 +28,7 @@ export function* showHits(
   query: TermQuery,
   alike: readonly string[],
   cache: TenantCache,
-): Asking<SearchHit[]> {
+): SansIo<SearchHit[]> {
   const highlight = highlighter(query, alike, cache.indexing.language);
   const hits: SearchHit[] = [];
   const shown = new Set<string>();

@@ -1,6 +1,6 @@
 /** A bounded excerpt of a text around its matches. */
 
-import { betweenWords, focusOf, wholeWords } from "../../model/excerpt.ts";
+import { betweenWords, focusOf, wholeWords } from "../../model/display.ts";
 import type { MatchRange } from "../analysis/find-matches.ts";
 
 export const MAX_SNIPPET_BYTES = 1_024;

@@ -7,7 +7,7 @@
  * reads nothing, and a cold one makes a few reads, for any number of terms and segments.
  */
 
-import { type Asking, ask, type BlobKey } from "../port.ts";
+import { ask, type BlobKey, type SansIo } from "../port.ts";
 import { aligned } from "./bytes.ts";
 import { firstSlot, HeldBlob, type IndexCache, slotAt } from "./index-cache.ts";
 import type { Address } from "./layout.ts";
@@ -95,7 +95,7 @@ export class Blobs {
   }
 
   /** Runs the attempt until no blob is missing. */
-  *complete<Value>(attempt: () => Value): Asking<Value> {
+  *complete<Value>(attempt: () => Value): SansIo<Value> {
     for (;;) {
       const result = attempt();
       if (this.#missing.size === 0) return result;
@@ -103,7 +103,7 @@ export class Blobs {
     }
   }
 
-  *#fetch(): Asking<void> {
+  *#fetch(): SansIo<void> {
     const keys = [...this.#missing.values()];
     this.#missing.clear();
     const answers = yield* ask<"blobs">({ need: "blobs", keys });

@@ -1,6 +1,6 @@
 /** Writes in-memory documents as the blobs of a segment. */
 
-import type { Asking } from "../port.ts";
+import type { SansIo } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
 import { FACTS_BLOCK, KEYED_FIELDS, MESSAGE_FIELDS } from "./layout.ts";
 import type { MemoryIndex } from "./memory-index.ts";
@@ -12,7 +12,7 @@ export interface BuiltSegment extends SegmentSize {
 }
 
 /** Sessions and notes must be in key order, each once. Messages may be in any order. */
-export function* buildSegment(index: MemoryIndex): Asking<BuiltSegment> {
+export function* buildSegment(index: MemoryIndex): SansIo<BuiltSegment> {
   const { columns, facts, numbers } = index.messagesInOrder();
   const segment = new SegmentWriter(columns, {
     sessions: index.sessionKeys(),

@@ -2,7 +2,7 @@
 
 import type { WordSink } from "../analysis/analyze.ts";
 import type { Folded } from "../analysis/fold.ts";
-import { type Asking, ask } from "../port.ts";
+import { ask, type SansIo } from "../port.ts";
 import { ArrayPool } from "./array-pool.ts";
 import { ByteWriter, putVarint } from "./bytes.ts";
 import type { FieldWriter } from "./field-writer.ts";
@@ -11,7 +11,7 @@ import { TermBytes } from "./terms/term-bytes.ts";
 import { Vocabulary } from "./terms/vocabulary.ts";
 
 /** Terms between two yields: a few milliseconds. */
-const BREATH_TERMS = 2_048;
+const YIELD_TERMS = 2_048;
 
 /** The postings of a term, in order of arrival. */
 export interface MemoryTerm {
@@ -113,12 +113,12 @@ export class MemoryField implements WordSink {
    * `numbers` are the documents' numbers in the segment; default: in order of arrival. The field is
    * unusable afterwards.
    */
-  *writeTo(writer: FieldWriter, numbers?: Uint32Array): Asking<void> {
+  *writeTo(writer: FieldWriter, numbers?: Uint32Array): SansIo<void> {
     const log = this.#sorted(numbers);
     const into = new Postings(log.most);
-    for (let i = 0; i < log.terms.length; i += BREATH_TERMS) {
-      yield* ask<"breath">({ need: "breath" });
-      this.#write(log, i, Math.min(log.terms.length, i + BREATH_TERMS), into, writer);
+    for (let i = 0; i < log.terms.length; i += YIELD_TERMS) {
+      yield* ask<"yield">({ need: "yield" });
+      this.#write(log, i, Math.min(log.terms.length, i + YIELD_TERMS), into, writer);
     }
     this.#pool.release("ofTerm", this.#ofTerm);
     this.#pool.release("positions", this.#positions);

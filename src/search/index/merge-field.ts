@@ -1,6 +1,6 @@
 /** Merges one field of several segments: a k-way merge of their dictionaries. */
 
-import type { Asking } from "../port.ts";
+import type { SansIo } from "../port.ts";
 import type { Blobs } from "./blobs.ts";
 import type { FieldWriter } from "./field-writer.ts";
 import type { Field } from "./layout.ts";
@@ -22,8 +22,8 @@ export function* mergeField(
   documents: number,
   writer: FieldWriter,
   blobs: Blobs,
-  pause: () => Asking<void>,
-): Asking<void> {
+  pause: () => SansIo<void>,
+): SansIo<void> {
   const sources = readers.map((reader, i) => ({
     index: i,
     cursor: new TermCursor(field, reader, blobs),

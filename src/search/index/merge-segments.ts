@@ -5,7 +5,7 @@
  * newest version stays.
  */
 
-import { type Asking, ask } from "../port.ts";
+import { ask, type SansIo } from "../port.ts";
 import type { PackedBlob } from "./blob-packer.ts";
 import { Blobs } from "./blobs.ts";
 import type { IndexCache } from "./index-cache.ts";
@@ -44,8 +44,8 @@ export function* mergeSegments(
   target: number,
   gone: Gone,
   cache: IndexCache,
-  between: () => Asking<void>,
-): Asking<MergedSegment> {
+  between: () => SansIo<void>,
+): SansIo<MergedSegment> {
   const blobs = new Blobs(cache);
   const opened = yield* blobs.complete(() => segments.map((id) => SegmentReader.open(id, blobs)));
   const readers = opened.filter((reader) => reader !== undefined);
@@ -56,12 +56,12 @@ export function* mergeSegments(
   );
   const pending: PackedBlob[] = [];
   let pauses = 0;
-  const pause = function* (): Asking<void> {
+  const pause = function* (): SansIo<void> {
     pending.push(...writer.takeReady());
     if (pending.reduce((total, { bytes }) => total + bytes.length, 0) >= WRITE_BYTES) {
       yield* ask<"write">({ need: "write", segment: target, blobs: pending.splice(0) });
     }
-    yield* ask<"breath">({ need: "breath", gentle: true });
+    yield* ask<"yield">({ need: "yield", gentle: true });
     if (++pauses % BETWEEN_PAUSES === 0) yield* between();
   };
   yield* mergeFacts(readers, renumbering, writer, blobs, pause);
@@ -106,7 +106,7 @@ function* mergeDocuments(
   readers: readonly SegmentReader[],
   gone: Gone,
   blobs: Blobs,
-): Asking<MergedDocuments> {
+): SansIo<MergedDocuments> {
   const { sessions: dead } = gone;
   const { columns, renumbering } = yield* mergeMessages(readers, gone, blobs);
   const sessionKeys = yield* all(blobs, readers, (reader) => reader.sessionKeys());
@@ -132,7 +132,7 @@ function* all<Value>(
   blobs: Blobs,
   readers: readonly SegmentReader[],
   read: (reader: SegmentReader) => Value | undefined,
-): Asking<Value[]> {
+): SansIo<Value[]> {
   const values = yield* blobs.complete(() => readers.map(read));
   return values.filter((value) => value !== undefined);
 }
@@ -146,7 +146,7 @@ function* mergeMessages(
   readers: readonly SegmentReader[],
   gone: Gone,
   blobs: Blobs,
-): Asking<MergedMessages> {
+): SansIo<MergedMessages> {
   const tables = yield* all(blobs, readers, (reader) => {
     const table = reader.sessionTable();
     return table && { slots: reader.slots, ...table };
@@ -172,7 +172,7 @@ function* copyChunks(
   numbers: Uint32Array,
   columns: MessageColumns,
   blobs: Blobs,
-): Asking<void> {
+): SansIo<void> {
   for (const chunk of reader.header.chunks.keys()) {
     const own = yield* blobs.complete(() => reader.columns(chunk));
     for (let i = 0; own !== undefined && i < own.count; i++) {
@@ -198,8 +198,8 @@ function* mergeFacts(
   renumbering: Renumbering,
   writer: SegmentWriter,
   blobs: Blobs,
-  pause: () => Asking<void>,
-): Asking<void> {
+  pause: () => SansIo<void>,
+): SansIo<void> {
   const own = readers.map(() => ({ block: -1, facts: emptyFacts() }));
   const joined = emptyFacts();
   let filled = 0;

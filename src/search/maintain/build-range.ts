@@ -17,7 +17,6 @@ import { MemoryIndex } from "../index/memory-index.ts";
 import { byCodeUnit } from "../index/renumbering.ts";
 import { Vocabulary } from "../index/terms/vocabulary.ts";
 import {
-  type Asking,
   ask,
   type DeadSession,
   type ErasedMessages,
@@ -25,6 +24,7 @@ import {
   type FeedMemory,
   type FeedSession,
   type FeedSlice,
+  type SansIo,
   type SegmentInfo,
 } from "../port.ts";
 
@@ -43,7 +43,7 @@ export interface BuiltRange {
 const FIRST_SLICE = 128;
 const SLICE = 1_024;
 /** Messages between two yields: a few milliseconds. */
-const BREATH_ENTRIES = 64;
+const YIELD_ENTRIES = 64;
 
 /**
  * A segment ends with the slice in which it reaches this many words: they are sorted in memory, at
@@ -67,7 +67,7 @@ export function* buildRange(
   { from, to, limit }: RangeToBuild,
   segment: number,
   options: IndexingOptions,
-): Asking<BuiltRange> {
+): SansIo<BuiltRange> {
   const vocabulary = vocabularyOf(options.language);
   const index = new MemoryIndex(vocabulary, pools);
   /** Without their entries, which are by far the most. */
@@ -87,7 +87,7 @@ export function* buildRange(
     usual = Math.min(SLICE, 2 * (slice.through - through));
     through = slice.through;
     for (const [i, entry] of entries.entries()) {
-      if (i % BREATH_ENTRIES === 0) yield* ask<"breath">({ need: "breath" });
+      if (i % YIELD_ENTRIES === 0) yield* ask<"yield">({ need: "yield" });
       addEntry(index, entry, options);
     }
     const isFull = index.words >= MAX_WORDS || vocabulary.bytes >= FULL_VOCABULARY_BYTES;

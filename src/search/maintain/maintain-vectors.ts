@@ -9,7 +9,7 @@ import { IndexCache } from "../index/index-cache.ts";
 import { NOTE_FIELDS } from "../index/layout.ts";
 import type { Gone } from "../index/liveness.ts";
 import { SegmentReader } from "../index/segment-reader.ts";
-import { type Asking, ask, type Manifest } from "../port.ts";
+import { ask, type Manifest, type SansIo } from "../port.ts";
 import { mergeVectors } from "../vectors/merge-vectors.ts";
 import { quantize } from "../vectors/quantize.ts";
 import { isPieceGone } from "../vectors/vector-liveness.ts";
@@ -47,7 +47,7 @@ export function* addVectors(
   vectors: VectorIndex,
   batch: VectorBatch,
   segment: number,
-): Asking<VectorIndex> {
+): SansIo<VectorIndex> {
   const { from, to } = batch;
   const gaps = vectors.gaps.flatMap((gap) => {
     if (gap.from !== from) return [gap];
@@ -71,7 +71,7 @@ export function* addVectors(
 }
 
 /** Deletions and erasures since a batch was read, which the manifest may have dropped. */
-function* goneSince(builtAt: number): Asking<{ readonly gone: Gone; readonly head: number }> {
+function* goneSince(builtAt: number): SansIo<{ readonly gone: Gone; readonly head: number }> {
   const sessions = new Set<number>();
   const erased: Gone["erased"][number][] = [];
   let at = builtAt;
@@ -137,7 +137,7 @@ export function* joinVectors(
   joined: readonly VectorSegmentInfo[],
   segment: number,
   isPurge: boolean,
-): Asking<VectorSegmentInfo> {
+): SansIo<VectorSegmentInfo> {
   const { dead, erased, through } = manifest;
   const { dimensions } = manifest.vectors as VectorIndex;
   const gone = { sessions: new Set(dead.map((each) => each.session)), erased };
@@ -157,7 +157,7 @@ const SLICE = 1_024;
 const CACHE_BYTES = 4 * 1024 * 1024;
 
 /** The keys of live notes that have not changed since they were embedded. */
-function* currentNotes(manifest: Manifest): Asking<(key: string) => boolean> {
+function* currentNotes(manifest: Manifest): SansIo<(key: string) => boolean> {
   const current = new Set<string>();
   const seen = new Set<string>();
   const blobs = new Blobs(new IndexCache(CACHE_BYTES));

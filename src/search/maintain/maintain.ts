@@ -11,12 +11,12 @@ import { UnreadableSegment } from "../index/blobs.ts";
 import { IndexCache } from "../index/index-cache.ts";
 import { mergeSegments } from "../index/merge-segments.ts";
 import {
-  type Asking,
   ask,
   type MaintenanceReport,
   type MaintenanceTask,
   type Manifest,
   namedSegments,
+  type SansIo,
   type SegmentInfo,
 } from "../port.ts";
 import type {
@@ -70,7 +70,7 @@ const LARGE_MERGE = 768 * 1024;
 export function* maintainIndex(
   task: MaintenanceTask,
   options: MaintenanceOptions,
-): Asking<MaintenanceReport> {
+): SansIo<MaintenanceReport> {
   const state = yield* readState();
   const { manifest, head } = state;
   const step = nextStep(task, state, options);
@@ -104,7 +104,7 @@ interface State {
   readonly sessions: number;
 }
 
-function* readState(): Asking<State> {
+function* readState(): SansIo<State> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const { head } = yield* ask<"feed">({ need: "feed", after: manifest.through, limit: 0 });
   const hasDead = manifest.dead.length > 0;
@@ -113,7 +113,7 @@ function* readState(): Asking<State> {
 }
 
 /** Gives the number of written documents; undefined if another process swapped first. */
-type Step = Asking<number | undefined>;
+type Step = SansIo<number | undefined>;
 
 /** Returns before any work: generators start with their first step. */
 function nextStep(
@@ -267,7 +267,7 @@ function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
     if (joined.length > 0) {
       parts = withReplaced(parts, joined, yield* mergeAll(joined, NOTHING, 0, options));
     }
-    yield* ask<"breath">({ need: "breath", done: from - stale.from, total: stale.to - stale.from });
+    yield* ask<"yield">({ need: "yield", done: from - stale.from, total: stale.to - stale.from });
     yield* flushIfDue(options);
   }
   const [first, ...others] = parts;
@@ -281,14 +281,14 @@ function* rebuild(stale: SegmentInfo, options: MaintenanceOptions): Step {
 /**
  * A large merge takes minutes. Flush meanwhile: a long tail slows searches and makes writers wait.
  */
-function* flushIfDue(options: MaintenanceOptions): Asking<void> {
+function* flushIfDue(options: MaintenanceOptions): SansIo<void> {
   const { manifest, head } = yield* readState();
   if (head - manifest.through >= DUE_FACTOR * options.flushAt)
     yield* flush(manifest, undefined, options);
 }
 
 /** Replaces segments in the current manifest. */
-function* replace(old: readonly SegmentInfo[], info: SegmentInfo | undefined): Asking<boolean> {
+function* replace(old: readonly SegmentInfo[], info: SegmentInfo | undefined): SansIo<boolean> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const numbers = new Set(old.map(({ segment }) => segment));
   const present = manifest.segments.filter(({ segment }) => numbers.has(segment));
@@ -298,7 +298,7 @@ function* replace(old: readonly SegmentInfo[], info: SegmentInfo | undefined): A
 }
 
 /** New segments of `after` record the manifest version that first named them. */
-function* swap(before: Manifest, after: Manifest): Asking<boolean> {
+function* swap(before: Manifest, after: Manifest): SansIo<boolean> {
   const version = before.version + 1;
   const segments = after.segments.map((info) =>
     before.segments.includes(info) ? info : { ...info, namedIn: info.namedIn ?? version },
@@ -320,7 +320,7 @@ function* mergeAll(
   { dead, erased }: Losses,
   through: number,
   options: MaintenanceOptions,
-): Asking<SegmentInfo> {
+): SansIo<SegmentInfo> {
   const segment = options.newSegment();
   const gone = { sessions: new Set(dead.map(({ session }) => session)), erased };
   const cache = new IndexCache(MERGE_CACHE_BYTES);

@@ -1,6 +1,6 @@
 /** Checks whether messages are on the active path of their session. */
 
-import { type Asking, ask, type SessionPath } from "../port.ts";
+import { ask, type SansIo, type SessionPath } from "../port.ts";
 import type { TenantCache } from "../search-cache.ts";
 import type { View } from "../snapshot.ts";
 import { isOnPath } from "./filter/filter.ts";
@@ -18,7 +18,7 @@ export class Paths {
   readonly known = (session: number): SessionPath | undefined =>
     this.#found.get(session) ?? this.#cache.path(session);
 
-  *find(sessions: readonly number[]): Asking<void> {
+  *find(sessions: readonly number[]): SansIo<void> {
     const paths = yield* ask<"paths">({ need: "paths", sessions });
     for (const path of paths) this.#found.set(path.session, path);
     // A deleted session has no path.

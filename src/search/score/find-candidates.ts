@@ -3,7 +3,7 @@
 import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, ROLES, SESSION_FIELDS } from "../index/layout.ts";
 import { lowerBound } from "../index/lists/term-list.ts";
 import { actorTerm } from "../index/special-terms.ts";
-import { type Asking, ask } from "../port.ts";
+import { ask, type SansIo } from "../port.ts";
 import type { SearchExplanation, SearchRequest } from "../request.ts";
 import type { View } from "../snapshot.ts";
 import { Paths } from "./active-paths.ts";
@@ -41,7 +41,7 @@ const ADDED_RUNS = 20;
 /** Hits beyond the limit, in case some are copies. */
 const SPARE = 4;
 
-export function* findCandidates(search: CandidateSearch): Asking<Candidates> {
+export function* findCandidates(search: CandidateSearch): SansIo<Candidates> {
   const { request, snapshot, blobs, filter } = search;
   const { profile } = request;
   const { views } = snapshot;
@@ -158,7 +158,7 @@ function* rankAll(
   pass: Omit<MessagePass, "maxBoost">,
   ranking: Ranking,
   runs: ReadonlyMap<number, readonly Run[]>,
-): Asking<{ readonly ranked: Ranked[]; readonly isCut: boolean }> {
+): SansIo<{ readonly ranked: Ranked[]; readonly isCut: boolean }> {
   const { views, filter } = pass;
   const best = top.list();
   let isCut = false;
@@ -185,7 +185,7 @@ function* rankAll(
 /** The query terms with matches, and their weights. */
 function* findTerms(
   search: CandidateSearch,
-): Asking<Pick<Candidates, "notes" | "alike"> & Pick<MessagePass, "terms" | "outputs">> {
+): SansIo<Pick<Candidates, "notes" | "alike"> & Pick<MessagePass, "terms" | "outputs">> {
   const { query, snapshot, blobs } = search;
   const { views, messages } = snapshot;
   const { actor, misspelt, output } = search.request.profile;
@@ -247,7 +247,7 @@ function* findTerms(
 function* findOutputTerms(
   { snapshot, blobs, request }: CandidateSearch,
   wanted: readonly QueryTerm[],
-): Asking<readonly WeightedTerm[]> {
+): SansIo<readonly WeightedTerm[]> {
   const { views, outputs } = snapshot;
   if (outputs.documents === 0) return [];
   // The author is a term of the message field only.

@@ -1,7 +1,7 @@
 /** The first pass of a search: the best sessions by their best message, on their active paths. */
 
 import type { Blobs } from "../index/blobs.ts";
-import type { Asking } from "../port.ts";
+import type { SansIo } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
 import type { SearchRequest } from "../request.ts";
 import type { TenantCache } from "../search-cache.ts";
@@ -50,7 +50,7 @@ export function* passUntilPathsAreKnown(
   pass: Omit<MessagePass, "maxBoost">,
   paths: Paths,
   wanted: number,
-): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
+): SansIo<{ readonly top: TopSessions; readonly partial: boolean }> {
   let whole: TopSessions | undefined;
   for (let limit = wanted; ; limit *= 2) {
     const found = yield* passOnce(search, pass, limit);
@@ -88,7 +88,7 @@ function* passOnce(
   { blobs, isLate, snapshot }: CandidateSearch,
   pass: Omit<MessagePass, "maxBoost">,
   limit: number,
-): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
+): SansIo<{ readonly top: TopSessions; readonly partial: boolean }> {
   const { views, boosts, filter } = pass;
   const isBefore = (a: Best, b: Best) => {
     const x = views[a.view]?.source.facts(a.document);

@@ -8,7 +8,7 @@
 
 import { indexedParts } from "../document/indexable-text.ts";
 import type { Blobs } from "../index/blobs.ts";
-import { type Asking, ask, type WindowEntry } from "../port.ts";
+import { ask, type SansIo, type WindowEntry } from "../port.ts";
 import { isSubject, type LineMatcher, lineMatcher } from "../query/line-matcher.ts";
 import type { TermQuery } from "../query/query.ts";
 import type { TenantCache } from "../search-cache.ts";
@@ -45,7 +45,7 @@ const [NO_LINE, SHOWN_WORDS, SHOWN, SAID] = [0, 1, 2, 3] as const;
 export function* weighRuns(
   runs: readonly (readonly Run[])[],
   search: LineSearch,
-): Asking<readonly RunGain[]> {
+): SansIo<readonly RunGain[]> {
   if (runs.length === 0) return [];
   const { query, profile } = search;
   const isLong = query.verbatim.length >= LEAST_WORDS;
@@ -68,7 +68,7 @@ export function* weighRuns(
 function* compareRuns(
   runs: readonly (readonly Run[])[],
   search: LineSearch,
-): Asking<ReadonlyMap<Run, number>> {
+): SansIo<ReadonlyMap<Run, number>> {
   const matcher = lineMatcher(search.query.typed);
   const firsts = runs.map((own) => own[0] as Run);
   const others = runs.flatMap((own) => own.slice(1));
@@ -98,7 +98,7 @@ function compare({ field }: Run, { blocks }: WindowEntry, matches: LineMatcher):
 function* readEntries(
   runs: readonly Run[],
   { views, blobs, cache }: LineSearch,
-): Asking<readonly (WindowEntry | undefined)[]> {
+): SansIo<readonly (WindowEntry | undefined)[]> {
   const sequences = yield* blobs.complete(() =>
     runs.map(({ view, document }) => views[view]?.source.facts(document)?.sequence ?? 0),
   );

@@ -6,7 +6,7 @@ import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
 import { documentsOf, lowerBound } from "../index/lists/term-list.ts";
 import type { ChunkColumns } from "../index/message-columns.ts";
-import type { Asking } from "../port.ts";
+import type { SansIo } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import type { LengthNorm } from "./bm25.ts";
 import { type ChunkTask, exactScore, type ScoredList, scoreChunk } from "./chunk-scorer.ts";
@@ -52,7 +52,7 @@ export function* passMessages(
   top: TopSessions,
   blobs: Blobs,
   isLate: () => boolean,
-): Asking<{ readonly top: TopSessions; readonly partial: boolean }> {
+): SansIo<{ readonly top: TopSessions; readonly partial: boolean }> {
   // The tail first: it is in memory, and recent messages are often the target.
   for (let number = pass.views.length - 1; number >= 0; number--) {
     const { source } = pass.views[number] as View;

@@ -6,7 +6,7 @@
 
 import type { Blobs } from "../index/blobs.ts";
 import { SESSION_FIELDS } from "../index/layout.ts";
-import type { Asking } from "../port.ts";
+import type { SansIo } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import type { QueryTerm } from "./query-terms.ts";
 
@@ -33,7 +33,7 @@ export function* findMisspelt(
   weight: number,
   views: readonly View[],
   blobs: Blobs,
-): Asking<{ readonly terms: readonly QueryTerm[]; readonly notes: readonly string[] }> {
+): SansIo<{ readonly terms: readonly QueryTerm[]; readonly notes: readonly string[] }> {
   const looked = words.slice(0, MAX_LOOKED);
   const known = yield* blobs.complete(() => looked.map((forms) => isKnown(forms, views)));
   const unknown = looked.filter((_, i) => known[i] === false).slice(0, MAX_WORDS);

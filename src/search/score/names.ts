@@ -3,7 +3,7 @@
 import { isTrivialName } from "../analysis/name.ts";
 import type { Blobs } from "../index/blobs.ts";
 import { MESSAGE_FIELDS, SESSION_FIELDS } from "../index/layout.ts";
-import type { Asking } from "../port.ts";
+import type { SansIo } from "../port.ts";
 import type { ScoredTerm, TermQuery } from "../query/query.ts";
 import type { View } from "../snapshot.ts";
 import type { QueryTerm } from "./query-terms.ts";
@@ -22,7 +22,7 @@ export function* findNames(
   isHelpful: boolean,
   views: readonly View[],
   blobs: Blobs,
-): Asking<{ readonly terms: QueryTerm[]; readonly notes: readonly string[] }> {
+): SansIo<{ readonly terms: QueryTerm[]; readonly notes: readonly string[] }> {
   const { scored } = query;
   if (!isHelpful) {
     const plain = scored.map(({ term, weight }) => ({ label: term, terms: [term], weight }));

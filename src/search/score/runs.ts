@@ -7,7 +7,7 @@
  */
 
 import { MESSAGE_FIELDS, type MessageField } from "../index/layout.ts";
-import type { Asking } from "../port.ts";
+import type { SansIo } from "../port.ts";
 import type { Paths } from "./active-paths.ts";
 import { type CandidateSearch, passUntilPathsAreKnown } from "./first-pass.ts";
 import type { MessagePass } from "./message-pass.ts";
@@ -39,7 +39,7 @@ export function* findRuns(
   search: CandidateSearch,
   pass: Omit<MessagePass, "maxBoost">,
   paths: Paths,
-): Asking<FoundRuns> {
+): SansIo<FoundRuns> {
   const { verbatim } = search.query;
   const found: Run[] = [];
   let isCut = false;

@@ -8,7 +8,7 @@ import type { Blobs } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS } from "../index/layout.ts";
 import { placeOf, slicePostings, type TermList } from "../index/lists/term-list.ts";
 import type { FoundTerm } from "../index/source.ts";
-import type { Asking, SessionPath } from "../port.ts";
+import type { SansIo, SessionPath } from "../port.ts";
 import type { View } from "../snapshot.ts";
 import type { MessagePass, WeightedTerm } from "./message-pass.ts";
 import type { Ranking } from "./rank.ts";
@@ -41,7 +41,7 @@ export function* findPairs(
   { verbatim, profile, terms }: Ranking,
   { views, filter }: Pick<MessagePass, "views" | "filter">,
   blobs: Blobs,
-): Asking<ReadonlyMap<number, number>> {
+): SansIo<ReadonlyMap<number, number>> {
   const pairs = profile.pairs === 0 ? [] : pairsOf(verbatim, terms);
   if (sessions.length === 0 || pairs.length === 0) return new Map();
   return yield* blobs.complete(() => {

@@ -17,7 +17,7 @@ import { documentsOf } from "../index/lists/term-list.ts";
 import { SegmentReader } from "../index/segment-reader.ts";
 import type { Source } from "../index/source.ts";
 import { IS_CUT } from "../index/special-terms.ts";
-import { type Asking, ask, type Manifest, type SegmentInfo, type WindowEntry } from "../port.ts";
+import { ask, type Manifest, type SansIo, type SegmentInfo, type WindowEntry } from "../port.ts";
 import type { Condition } from "../query/query.ts";
 import type { TextPlace, TextRequest, TextSessions } from "../request.ts";
 import { chunkConditions } from "../score/filter/conditions.ts";
@@ -32,7 +32,7 @@ const BATCH = 64;
 /** Feed rows of the tail per read. */
 const SLICE = 256;
 
-export function* findSessions(request: TextRequest, cache: TenantCache): Asking<TextSessions> {
+export function* findSessions(request: TextRequest, cache: TenantCache): SansIo<TextSessions> {
   const until = cache.clock() + CALL_MS;
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const { scope, after = { position: 0 } } = request;
@@ -97,7 +97,7 @@ class Task {
   }
 
   /** Every session from number `from` on. */
-  *all(sessions: Uint32Array, from: number): Asking<TextSessions> {
+  *all(sessions: Uint32Array, from: number): SansIo<TextSessions> {
     const rest = sessions.filter((session) => session >= from);
     for (let at = 0; at < rest.length; at += BATCH) {
       if (at > 0 && this.#isLate()) return this.answer({ session: rest[at] as number });
@@ -112,7 +112,7 @@ class Task {
     after: Exclude<TextPlace, { readonly session: number }>,
     conditions: readonly (readonly Condition[])[],
     blobs: Blobs,
-  ): Asking<Exclude<TextPlace, { readonly session: number }>> {
+  ): SansIo<Exclude<TextPlace, { readonly session: number }>> {
     let { position } = after;
     for (const { segment, to } of segments) {
       // A merged segment begins before the place: it is read again.
@@ -131,7 +131,7 @@ class Task {
     from: number,
     conditions: readonly (readonly Condition[])[],
     blobs: Blobs,
-  ): Asking<number | undefined> {
+  ): SansIo<number | undefined> {
     const reader = yield* blobs.complete(() => SegmentReader.open(segment, blobs));
     const { slots } = reader as SegmentReader;
     const source: Source = reader as SegmentReader;
@@ -154,7 +154,7 @@ class Task {
   }
 
   /** Sessions that the feed names after `position`. */
-  *tail(position: number): Asking<TextSessions> {
+  *tail(position: number): SansIo<TextSessions> {
     for (let after = position; ; ) {
       const slice = yield* ask<"feed">({ need: "feed", after, limit: SLICE, whole: [] });
       yield* this.#name(slice.touched);
@@ -181,7 +181,7 @@ class Task {
     return !this.#found.has(session) && this.#inScope?.has(session) !== false;
   }
 
-  *#compare(candidates: readonly Candidate[]): Asking<void> {
+  *#compare(candidates: readonly Candidate[]): SansIo<void> {
     if (candidates.length === 0) return;
     const windows = yield* ask<"windows">({
       need: "windows",
@@ -196,7 +196,7 @@ class Task {
   }
 
   /** Adds sessions without a look at their messages. */
-  *#name(sessions: readonly number[]): Asking<void> {
+  *#name(sessions: readonly number[]): SansIo<void> {
     const wanted = sessions.filter((session) => this.#isWanted(session));
     if (wanted.length === 0) return;
     const windows = yield* ask<"windows">({

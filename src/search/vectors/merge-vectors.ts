@@ -1,7 +1,7 @@
 /** Merges segments of vectors, without vectors of deleted and erased text. */
 
 import type { Gone } from "../index/liveness.ts";
-import type { Asking } from "../port.ts";
+import type { SansIo } from "../port.ts";
 import type { Quantized } from "./quantize.ts";
 import { readValues } from "./read-values.ts";
 import { type ResidentSegment, VectorCache } from "./vector-cache.ts";
@@ -29,7 +29,7 @@ export function* mergeVectors(
   dimensions: number,
   gone: Gone,
   isCurrent: (key: string) => boolean,
-): Asking<{ readonly documents: number; readonly bytes: number }> {
+): SansIo<{ readonly documents: number; readonly bytes: number }> {
   const cache = new VectorCache();
   const writer = new VectorWriter(segment, dimensions);
   const opened = yield* cache.open(infos);

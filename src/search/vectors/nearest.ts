@@ -3,7 +3,7 @@
  */
 
 import { lowerBound } from "../index/lists/term-list.ts";
-import type { Asking } from "../port.ts";
+import type { SansIo } from "../port.ts";
 import { Candidates } from "./candidates.ts";
 import type { VectorMemory } from "./kernel.ts";
 import { BLOCK, codeBytes, cosine, groupsOf, RESCORED, toCodeQuery } from "./quantize.ts";
@@ -42,7 +42,7 @@ export function* findNearest(
   query: NearestQuery,
   segments: readonly ResidentSegment[],
   { memory }: VectorCache,
-): Asking<Near[]> {
+): SansIo<Near[]> {
   const code = toCodeQuery(query.vector);
   const groups = groupsOf(query.vector.length);
   const slabs = slabsOf(segments);
@@ -71,7 +71,7 @@ export function* findNearestOf(
   query: NearestQuery,
   segments: readonly ResidentSegment[],
   { memory }: VectorCache,
-): Asking<Near[]> {
+): SansIo<Near[]> {
   const code = toCodeQuery(query.vector);
   const groups = groupsOf(query.vector.length);
   const blockBytes = codeBytes(BLOCK, query.vector.length);
@@ -139,7 +139,7 @@ function* rankByValues(
   slabs: readonly PlacedSlab[],
   places: Uint32Array,
   memory: VectorMemory,
-): Asking<Near[]> {
+): SansIo<Near[]> {
   const wanted = Array.from(places.sort(), (place) => {
     const { segment, number, slab } = slabs[Math.floor(place / SLAB)] as PlacedSlab;
     const i = place % SLAB;

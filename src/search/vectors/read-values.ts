@@ -1,7 +1,7 @@
 /** Reads the int8 values of single vectors of a segment. */
 
 import { UnreadableSegment } from "../index/blobs.ts";
-import { type Asking, ask, type BlobKey } from "../port.ts";
+import { ask, type BlobKey, type SansIo } from "../port.ts";
 import { valuesBlob, valuesPerBlob } from "./vector-layout.ts";
 
 /** Blobs per read: two megabytes. */
@@ -18,7 +18,7 @@ export function* readValues<Wanted extends WantedValues>(
   wanted: readonly Wanted[],
   dimensions: number,
   take: (wanted: Wanted, values: Int8Array) => void,
-): Asking<void> {
+): SansIo<void> {
   const bySegment = Map.groupBy(wanted, ({ segment }) => segment);
   const groups = [...bySegment.values()].flatMap((some) => [
     ...Map.groupBy(some, ({ vector }) => valuesBlob(vector, dimensions)).values(),

@@ -7,7 +7,7 @@
 
 import { UnreadableSegment } from "../index/blobs.ts";
 import { ByteReader } from "../index/bytes.ts";
-import { type Asking, ask } from "../port.ts";
+import { ask, type SansIo } from "../port.ts";
 import { VectorMemory } from "./kernel.ts";
 import { BLOCK, codeBytes } from "./quantize.ts";
 import { readVectorColumns, type VectorColumns } from "./vector-columns.ts";
@@ -63,7 +63,7 @@ export class VectorCache {
   }
 
   /** Pins the segments: call `release` with the result. Throws `UnreadableSegment`. */
-  *open(infos: readonly VectorSegmentInfo[]): Asking<readonly ResidentSegment[]> {
+  *open(infos: readonly VectorSegmentInfo[]): SansIo<readonly ResidentSegment[]> {
     const opened: ResidentSegment[] = [];
     let isOpen = false;
     // An abandoned search ends here without an error: only `finally` runs.
@@ -99,7 +99,7 @@ export class VectorCache {
     for (const { at, bytes } of slabs) this.memory.free(at, bytes);
   }
 
-  *#load(segment: number): Asking<Kept> {
+  *#load(segment: number): SansIo<Kept> {
     const [head, keyBytes] = yield* readBlobs(segment, [HEADER_BLOB, KEYS_BLOB]);
     const header = JSON.parse(new TextDecoder().decode(head)) as VectorHeader;
     if (header.format !== VECTOR_FORMAT) throw new UnreadableSegment(segment, "damaged");
@@ -121,7 +121,7 @@ export class VectorCache {
     segment: number,
     { dimensions, count }: VectorHeader,
     slabs: ResidentSlab[],
-  ): Asking<void> {
+  ): SansIo<void> {
     const wanted = Array.from({ length: Math.ceil(count / SLAB) }, (_, slab) => slab);
     for (let i = 0; i < wanted.length; i += SLABS_AT_ONCE) {
       const some = wanted.slice(i, i + SLABS_AT_ONCE);
@@ -146,7 +146,7 @@ export function blocksOf({ columns }: ResidentSlab): number {
   return Math.ceil(columns.count / BLOCK);
 }
 
-function* readBlobs(segment: number, blobs: readonly number[]): Asking<Uint8Array[]> {
+function* readBlobs(segment: number, blobs: readonly number[]): SansIo<Uint8Array[]> {
   const keys = blobs.map((blob) => ({ segment, blob }));
   const answers = yield* ask<"blobs">({ need: "blobs", keys });
   return keys.map((_, i) => {

@@ -1,7 +1,7 @@
 /** Writes a segment of vectors, with one slab in memory at a time. */
 
 import { ByteWriter } from "../index/bytes.ts";
-import { type Asking, ask } from "../port.ts";
+import { ask, type SansIo } from "../port.ts";
 import { BLOCK, codeBytes, type Quantized, writeCode } from "./quantize.ts";
 import { emptyVectorColumns, writeVectorColumns } from "./vector-columns.ts";
 import {
@@ -38,7 +38,7 @@ export class VectorWriter {
   }
 
   /** Expects segment order: messages first. */
-  *add(piece: PieceInfo, quantized: Quantized): Asking<void> {
+  *add(piece: PieceInfo, quantized: Quantized): SansIo<void> {
     const at = this.#count % SLAB;
     const { sessions, sequences, spans, roles, seconds } = this.#columns;
     sessions[at] = piece.session;
@@ -60,7 +60,7 @@ export class VectorWriter {
   }
 
   /** Gives the fields of its manifest entry. */
-  *finish(): Asking<{ readonly documents: number; readonly bytes: number }> {
+  *finish(): SansIo<{ readonly documents: number; readonly bytes: number }> {
     const count = this.#count;
     const rest = count % valuesPerBlob(this.#dimensions);
     if (rest > 0) this.#endValues(rest);
@@ -85,7 +85,7 @@ export class VectorWriter {
   }
 
   /** Codes, then factors, padded to whole blocks. */
-  *#endSlab(): Asking<void> {
+  *#endSlab(): SansIo<void> {
     const slab = Math.floor((this.#count - 1) / SLAB);
     const vectors = this.#count - slab * SLAB;
     const codes = codeBytes(vectors, this.#dimensions);
@@ -97,7 +97,7 @@ export class VectorWriter {
     this.#put(codesBlob(slab), bytes);
     this.#codes.fill(0);
     yield* this.#write();
-    yield* ask<"breath">({ need: "breath", gentle: true });
+    yield* ask<"yield">({ need: "yield", gentle: true });
   }
 
   #put(blob: number, bytes: Uint8Array): void {
@@ -105,7 +105,7 @@ export class VectorWriter {
     this.#ready.push({ blob, bytes });
   }
 
-  *#write(): Asking<void> {
+  *#write(): SansIo<void> {
     yield* ask<"write">({ need: "write", segment: this.#segment, blobs: this.#ready });
     this.#ready = [];
   }

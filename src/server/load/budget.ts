@@ -1,13 +1,14 @@
 /**
- * Limits of requests and body bytes in progress, per tenant and for the process.
+ * Limits of requests and body bytes in progress, per tenant and for the process, and of each
+ * caller's requests a second.
  *
- * Counting semaphores that refuse instead of blocking: a refused caller gets `Retry-After` (429 if
- * the tenant is at its limit, 503 if the process is) and holds no resources.
+ * The first are counting semaphores that refuse instead of blocking: a refused caller gets `Retry-
+ * After` (429 if the tenant is at its limit, 503 if the process is) and holds no resources.
  */
 
 import { BackscrollError } from "../../model/errors.ts";
 
-export interface Allowance {
+interface Allowance {
   /** Admitted and unanswered requests. A stream counts until it begins. */
   readonly requests: number;
   /** Decompressed bytes of their bodies. */
@@ -23,7 +24,7 @@ export interface BudgetOptions {
  * A body of 16 MiB takes some 100 MB until it is stored: a server of half a gigabyte can bear four.
  * `ingest` over the network sends 40 small files at a time.
  */
-export const BUDGET: BudgetOptions = {
+const BUDGET: BudgetOptions = {
   perTenant: { requests: 256, bytes: 32 * 1024 * 1024 },
   perProcess: { requests: 1_024, bytes: 64 * 1024 * 1024 },
 };
@@ -120,4 +121,53 @@ function exceeded(
     return { value: bytes, text: `${bytes} bytes of bodies` };
   }
   return undefined;
+}
+
+export interface RateLimit {
+  /** Requests a second, in the long term. */
+  readonly perSecond: number;
+  /** The burst of requests. */
+  readonly burst: number;
+}
+
+/** The size of the LRU. */
+const MAX_CALLERS = 10_000;
+
+/** A token bucket per caller, in an LRU of callers. */
+export class RateLimiter {
+  readonly #limit: RateLimit;
+  readonly #now: () => number;
+  readonly #buckets = new Map<string, { level: number; at: number }>();
+
+  constructor(limit: RateLimit, now: () => number = () => performance.now()) {
+    this.#limit = limit;
+    this.#now = now;
+  }
+
+  /** Throws `rate_limited` for an empty bucket. */
+  take(caller: string): void {
+    const { perSecond, burst } = this.#limit;
+    const now = this.#now();
+    const bucket = this.#buckets.get(caller) ?? { level: burst, at: now };
+    bucket.level = Math.min(burst, bucket.level + ((now - bucket.at) / 1000) * perSecond);
+    bucket.at = now;
+    // Reinserted, so that the map is in LRU order.
+    this.#buckets.delete(caller);
+    this.#buckets.set(caller, bucket);
+    if (this.#buckets.size > MAX_CALLERS) this.#forgetOldest();
+    if (bucket.level < 1) {
+      const retryAfterMs = Math.ceil(((1 - bucket.level) / perSecond) * 1000);
+      throw new BackscrollError(
+        "rate_limited",
+        `more than ${perSecond} requests a second; try again in ${retryAfterMs} ms`,
+        { details: { limit: perSecond, retryAfterMs } },
+      );
+    }
+    bucket.level -= 1;
+  }
+
+  #forgetOldest(): void {
+    const oldest = this.#buckets.keys().next();
+    if (!oldest.done) this.#buckets.delete(oldest.value);
+  }
 }

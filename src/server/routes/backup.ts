@@ -7,8 +7,8 @@
 
 import type { Engine } from "../../engine/engine.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { StoreCopy } from "../copies/store-copy.ts";
 import { type Caller, type CopyStore, defineRoute, type Route } from "../route.ts";
+import { StoreCopy } from "../store-copy.ts";
 
 /** SQLite's media type, which is not compressed: the hash is of the sent bytes. */
 const TYPE = "application/vnd.sqlite3";

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { CHANGE } from "../../model/change.ts";
-import { eventStream } from "../live/event-stream.ts";
+import { eventStream } from "../live.ts";
 import { type Caller, defineRoute, type Route } from "../route.ts";
 import { flagQuery, limitQuery, sessionParams } from "../schemas/common.ts";
 import { CHANGE_PAGE, schemaOf } from "../schemas/shape.ts";

@@ -1,13 +1,21 @@
-/** Entries of a session's tree: read, add, edit, label, pin; and its branches. */
+/**
+ * Messages and other entries of a session's tree: append, page, edit, label, pin, replace; and its
+ * branches.
+ */
 
 import { z } from "zod";
+import { fromWireEntryInput, fromWireMessage } from "../../api/message-input.ts";
+import { ENTRIES } from "../../api/operations.ts";
 import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
+import type { MessageInput } from "../../engine/message-input.ts";
+import type { EntryInput } from "../../engine/writing/entry-input.ts";
 import { ENTRY } from "../../model/entry.ts";
+import { MAX_BATCH_ENTRIES } from "../../model/limits.ts";
 import type { ContentInput } from "../../transcript/normalize.ts";
 import { actorField } from "../actor.ts";
 import { sessionRoute, tenantRoute } from "../plain-routes.ts";
-import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
+import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
 import {
   entryParams,
   jsonObject,
@@ -16,11 +24,55 @@ import {
   limitQuery,
   sessionParams,
 } from "../schemas/common.ts";
-import { content, messageInput } from "../schemas/entry.ts";
+import { content, entryInput, messageInput } from "../schemas/entry.ts";
 import { schemaOf } from "../schemas/shape.ts";
-import { readMessage } from "./messages.ts";
 
-const done = { status: 204, description: "No content." } as const;
+export const MESSAGE_ROUTES: readonly Route[] = [
+  tenantRoute("listMessages", { limit: limitQuery.optional() }),
+  defineRoute({
+    method: "post",
+    path: "/v1/sessions/{session_id}/messages",
+    operation: "append",
+    tag: "messages",
+    summary: "Append messages, atomically.",
+    scope: "write",
+    takesKey: true,
+    takesLeaf: true,
+    params: sessionParams,
+    limits: APPEND_LIMITS,
+    body: z.strictObject({
+      messages: z.array(messageInput).min(1).max(MAX_BATCH_ENTRIES),
+      parent: key.nullable().optional().meta({
+        description: "The entry to continue from; null starts a new root.",
+      }),
+    }),
+    answer: {
+      status: 201,
+      description: "The entries with their places.",
+      schema: schemaOf(ENTRIES),
+    },
+    handle: async (caller, { params, body }) => {
+      const handle = caller.tenant.session(params.session_id);
+      const messages = body.messages.map((value, i) =>
+        readMessage(caller, value, `messages[${i}]`),
+      );
+      const { parent } = body;
+      const appended = await handle.append(messages, {
+        ...(parent === undefined ? {} : { parent }),
+        ...caller.expected,
+        ...caller.idempotency,
+      });
+      return { entries: toWire([ENTRY], appended) };
+    },
+  }),
+  sessionRoute("history", { limit: limitQuery.optional() }),
+];
+
+/** A message from the wire, with the caller's permitted actors. */
+function readMessage({ access }: Caller, value: unknown, field: string): MessageInput {
+  const message = fromWireMessage(value, field);
+  return { ...message, ...actorField(access, message.actor) };
+}
 
 export const ENTRY_ROUTES: readonly Route[] = [
   sessionRoute("listEntries", { limit: limitQuery.optional() }),
@@ -56,35 +108,11 @@ export const ENTRY_ROUTES: readonly Route[] = [
   }),
   tenantRoute("getEntry"),
   sessionRoute("getEntry"),
-  defineRoute({
-    method: "post",
-    path: "/v1/sessions/{session_id}/entries/{entry_id}/edit",
-    operation: "edit",
-    tag: "entries",
-    scope: "write",
-    summary: "Edit a message: a new one takes its place, on a branch.",
-    takesKey: true,
-    takesLeaf: true,
-    params: entryParams,
-    limits: APPEND_LIMITS,
-    body: z.strictObject({ content, actor: key.optional(), metadata: jsonObject.optional() }),
-    answer: { status: 201, description: "The new message.", schema: schemaOf(ENTRY) },
-    handle: async (caller, { params, body }) => {
-      const handle = caller.tenant.session(params.session_id);
-      const { content, metadata } = body;
-      // Without a named actor the original's is kept, and the caller must be allowed to write as
-      // it.
-      const isNamed = body.actor !== undefined || caller.access.actor !== null;
-      const actor = isNamed ? body.actor : (await handle.getEntry(params.entry_id)).actor;
-      const edited = await handle.edit(params.entry_id, content as ContentInput, {
-        ...actorField(caller.access, actor ?? undefined),
-        ...(metadata === undefined ? {} : { metadata }),
-        ...caller.expected,
-        ...caller.idempotency,
-      });
-      return toWire(ENTRY, edited);
-    },
-  }),
+  sessionRoute(
+    "edit",
+    { content, actor: key.optional(), metadata: jsonObject.optional() },
+    { limits: APPEND_LIMITS, prepare: asAuthor },
+  ),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/entries/{entry_id}/regenerate",
@@ -127,25 +155,110 @@ export const ENTRY_ROUTES: readonly Route[] = [
   sessionRoute("pin"),
   sessionRoute("unpin"),
   sessionRoute("branches"),
+  sessionRoute(
+    "branch",
+    { entry_id: key.nullable(), summary: content.optional() },
+    { limits: APPEND_LIMITS },
+  ),
+];
+
+export const ENTRY_BATCH_ROUTES: readonly Route[] = [
   defineRoute({
     method: "post",
-    path: "/v1/sessions/{session_id}/branch",
-    operation: "branch",
-    tag: "branches",
-    summary: "Make an entry the active leaf.",
+    path: "/v1/sessions/{session_id}/entries/batch",
+    operation: "appendEntries",
+    tag: "entries",
     scope: "write",
+    summary: "Append entries of several kinds, atomically.",
+    takesKey: true,
     takesLeaf: true,
     params: sessionParams,
     limits: APPEND_LIMITS,
-    body: z.strictObject({ entry_id: key.nullable(), summary: content.optional() }),
-    answer: done,
-    handle: async ({ tenant, expected }, { params, body }) => {
-      const handle = tenant.session(params.session_id);
-      const { entry_id, summary } = body;
-      await handle.branch(entry_id, {
-        ...(summary === undefined ? {} : { summary: summary as ContentInput }),
-        ...expected,
+    body: z.strictObject({
+      entries: z.array(entryInput).min(1).max(MAX_BATCH_ENTRIES),
+      parent: key.nullable().optional().meta({
+        description: "The entry to continue from; null starts a new root.",
+      }),
+      existing: z.enum(["keep", "replace"]).optional().meta({
+        description: "How to treat an entry that exists under its external id.",
+      }),
+    }),
+    answer: {
+      status: 201,
+      description: "The entries with their places.",
+      schema: schemaOf(ENTRIES),
+    },
+    handle: async (caller, { params, body }) => {
+      const handle = caller.tenant.session(params.session_id);
+      const { parent, existing } = body;
+      const appended = await handle.appendEntries(readEntries(caller, body.entries, "entries"), {
+        ...(parent === undefined ? {} : { parent }),
+        ...(existing === undefined ? {} : { existing }),
+        ...caller.expected,
+        ...caller.idempotency,
       });
+      return { entries: toWire([ENTRY], appended) };
     },
   }),
+  sessionRoute("getByExternalId", { external_id: key }),
+  defineRoute({
+    method: "post",
+    path: "/v1/sessions/{session_id}/suffix",
+    operation: "replaceSuffix",
+    tag: "entries",
+    scope: "write",
+    summary: "Replace the end of the active path, atomically.",
+    takesKey: true,
+    params: sessionParams,
+    limits: APPEND_LIMITS,
+    body: z.strictObject({
+      expected: z.array(key).max(MAX_BATCH_ENTRIES).meta({
+        description: "The ids of the last entries of the active path, in order.",
+      }),
+      replacement: z.array(entryInput).max(MAX_BATCH_ENTRIES),
+    }),
+    answer: {
+      status: 201,
+      description: "The entries of the replacement.",
+      schema: schemaOf(ENTRIES),
+    },
+    handle: async (caller, { params, body }) => {
+      const handle = caller.tenant.session(params.session_id);
+      const { idempotencyKey } = caller.idempotency;
+      const added = await handle.replaceSuffix({
+        expected: body.expected,
+        replacement: readEntries(caller, body.replacement, "replacement"),
+        ...(idempotencyKey === undefined ? {} : { key: idempotencyKey }),
+      });
+      return { entries: toWire([ENTRY], added) };
+    },
+  }),
+  sessionRoute("removeEntry"),
 ];
+
+/** Entries from the wire, with the caller's permitted actors. */
+function readEntries(
+  { access }: Caller,
+  values: readonly unknown[],
+  field: string,
+): readonly EntryInput[] {
+  return values.map((value, i) => {
+    const input = fromWireEntryInput(value, `${field}[${i}]`);
+    if (input.kind !== undefined && input.kind !== "message") return input;
+    return { ...input, ...actorField(access, input.actor) };
+  });
+}
+
+/**
+ * Without a named actor the original's is kept, and the caller must be allowed to write as it.
+ */
+async function asAuthor(
+  { tenant, access }: Caller,
+  fields: { readonly session_id: string; readonly entry_id: string; readonly actor?: string },
+): Promise<object> {
+  const isNamed = fields.actor !== undefined || access.actor !== null;
+  const actor = isNamed
+    ? fields.actor
+    : (await tenant.session(fields.session_id).getEntry(fields.entry_id)).actor;
+  return { ...fields, ...actorField(access, actor ?? undefined) };
+}

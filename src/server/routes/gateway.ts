@@ -8,7 +8,7 @@ import type { ListRoutesInput } from "../../engine/routes/routes.ts";
 import { Gateway } from "../../gateway/gateway.ts";
 import { generateTitle } from "../../gateway/generate/generate-title.ts";
 import { INBOUND_KINDS } from "../../gateway/inbound-message.ts";
-import { sessionStatus } from "../../gateway/status/session-status.ts";
+import { sessionStatus } from "../../gateway/session-status.ts";
 import { REPLY, SESSION_STATUS } from "../../model/answers/gateway.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { SESSION_ROUTE } from "../../model/route.ts";

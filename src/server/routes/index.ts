@@ -1,25 +1,19 @@
 /** Every route, in the order of the reference. */
 
 import type { Route } from "../route.ts";
-import { ACCESS_ROUTES } from "./access.ts";
-import { ADMIN_ROUTES } from "./admin.ts";
+import { ACCESS_ROUTES, ADMIN_ROUTES, TOKEN_ROUTES } from "./admin.ts";
 import { BACKUP_ROUTES } from "./backup.ts";
 import { CHANGE_ROUTES } from "./changes.ts";
-import { ENTRY_ROUTES } from "./entries.ts";
-import { ENTRY_BATCH_ROUTES } from "./entry-batches.ts";
+import { ENTRY_BATCH_ROUTES, ENTRY_ROUTES, MESSAGE_ROUTES } from "./entries.ts";
 import { GATEWAY_ROUTES } from "./gateway.ts";
 import { INGEST_ROUTES } from "./ingest.ts";
-import { INSIGHT_ROUTES } from "./insights.ts";
-import { MESSAGE_ROUTES } from "./messages.ts";
+import { INSIGHT_ROUTES, QUERY_ROUTES, RECAP_ROUTES } from "./insights.ts";
 import { NOTE_ROUTES } from "./notes.ts";
-import { QUERY_ROUTES } from "./queries.ts";
-import { RECAP_ROUTES } from "./recap.ts";
 import { RECORD_ROUTES } from "./records.ts";
 import { SEARCH_ROUTES } from "./search.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { SHARE_ROUTES } from "./shares.ts";
 import { STREAM_ROUTES } from "./streams.ts";
-import { TOKEN_ROUTES } from "./tokens.ts";
 import { TRANSFER_ROUTES } from "./transfer.ts";
 
 export const ROUTES: readonly Route[] = [

@@ -1,4 +1,7 @@
-/** Ingestion from another machine: sessions from transcript readers, and read offsets. */
+/**
+ * Ingestion from another machine: sessions from transcript readers, read offsets, and original
+ * bytes of ingested files.
+ */
 
 import { z } from "zod";
 import {
@@ -7,19 +10,22 @@ import {
   toWireDescribed,
   type WireImportResult,
 } from "../../api/imported-session.ts";
+import { fromWireOriginalUpdate, toBase64, type WireOriginalUpdate } from "../../api/original.ts";
 import { fromWireFigures, toWireSession } from "../../api/session.ts";
-import { fromWire } from "../../api/shape.ts";
+import { fromWire, toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { Described } from "../../engine/import/import-subject.ts";
+import type { ListOriginalsInput } from "../../engine/import/ingested-files.ts";
 import { hasMoreValues } from "../../ingest/json-scan.ts";
 import { type Line, splitLines } from "../../ingest/lines.ts";
 import { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import { requireAnyActor } from "../../model/access.ts";
-import { INGESTED_FILE } from "../../model/answers/store.ts";
+import { INGESTED_FILE, ORIGINAL } from "../../model/answers/store.ts";
 import type { Block } from "../../model/block.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_IMPORT_LINE_BYTES, MAX_REQUEST_VALUES } from "../../model/limits.ts";
+import { requireAllowed } from "../../policy.ts";
 import { normalizeBlock } from "../../transcript/normalize.ts";
 import { actorOrError } from "../actor.ts";
 import { readBytes } from "../body.ts";
@@ -27,9 +33,76 @@ import { check } from "../check.ts";
 import { tenantRoute } from "../plain-routes.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
 import { count, counts, jsonObject, key, path, sessionParams, time } from "../schemas/common.ts";
-import { importHead, importLine, importResult, ingestedFile } from "../schemas/import.ts";
+import {
+  importHead,
+  importLine,
+  importResult,
+  ingestedFile,
+  originalPart,
+  originals,
+  originalUpdate,
+} from "../schemas/import.ts";
 import { session } from "../schemas/session.ts";
-import { ORIGINAL_ROUTES } from "./originals.ts";
+
+const ORIGINAL_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: "put",
+    path: "/v1/ingest/originals",
+    operation: "putOriginal",
+    tag: "transfer",
+    summary: "Keep the bytes of an ingested file.",
+    scope: "write",
+    limits: APPEND_LIMITS,
+    body: originalUpdate,
+    answer: {
+      status: 200,
+      description: "Whether they are kept: not if content is erased.",
+      schema: z.object({ kept: z.boolean() }).meta({ id: "OriginalKept" }),
+    },
+    handle: async ({ tenant }, { body }) => {
+      const update = body as WireOriginalUpdate;
+      return {
+        kept: await tenant.originals.put(update.workstation, fromWireOriginalUpdate(update)),
+      };
+    },
+  }),
+  defineRoute({
+    method: "post",
+    path: "/v1/ingest/originals/find",
+    operation: "listOriginals",
+    tag: "transfer",
+    summary: "Ingested files whose bytes are kept.",
+    scope: "read",
+    body: z.strictObject({
+      workstation: key.optional(),
+      path: path.optional(),
+      session_id: key.optional(),
+      after: z.strictObject({ workstation: key, path }).optional(),
+      limit: count.optional(),
+    }),
+    answer: { status: 200, description: "By workstation and path.", schema: originals },
+    handle: async ({ tenant }, { body }) => ({
+      originals: (await tenant.originals.list(fromWireFields(body) as ListOriginalsInput)).map(
+        (each) => toWire(ORIGINAL, each),
+      ),
+    }),
+  }),
+  defineRoute({
+    method: "post",
+    path: "/v1/ingest/originals/read",
+    operation: "readOriginalPart",
+    tag: "transfer",
+    summary: "A part of the bytes of an ingested file.",
+    scope: "read",
+    body: z.strictObject({ workstation: key, path, start: count }),
+    answer: { status: 200, description: "Null if there is no such part.", schema: originalPart },
+    handle: async ({ tenant }, { body: { workstation, path: file, start } }) => {
+      requireAllowed("rawExports");
+      const bytes = await tenant.originals.readPart(workstation, file, start);
+      return { bytes: bytes === undefined ? null : toBase64(bytes) };
+    },
+  }),
+];
 
 const MAX_FILES = 1_000;
 

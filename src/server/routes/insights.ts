@@ -1,18 +1,108 @@
-/** Aggregates over sessions: facets and reviews; and resume commands. */
+/**
+ * Recaps, related sessions, traces and facets, reviews; resume commands; and reads with a body:
+ * long queries, and dry runs.
+ */
 
 import { z } from "zod";
+import { fromWireFields } from "../../api/wire.ts";
+import { TRACE } from "../../model/answers/context.ts";
 import { ROLES } from "../../model/entry.ts";
 import { BRANCH_SCOPES } from "../../model/inputs/choices.ts";
+import { MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { DEFAULT_RECAP_SESSIONS, type RecapInput, recapSessions } from "../../recap/recap.ts";
+import { DEFAULT_RELATED, type RelatedInput, relatedSessions } from "../../recap/related.ts";
 import {
   DEFAULT_REVIEWED,
   MAX_REVIEWED,
   type ReviewInput,
   reviewSessions,
 } from "../../recap/review.ts";
+import { DEFAULT_TRACED_SESSIONS, traceWork } from "../../recap/trace.ts";
+import { toWireTrace } from "../../recap/wire/wire-trace.ts";
 import { resumeCommand } from "../../transfer/resume-command.ts";
-import { functionRoute, tenantRoute } from "../plain-routes.ts";
-import type { Route } from "../route.ts";
-import { countQuery, filters } from "../schemas/common.ts";
+import { functionRoute, sessionRoute, tenantRoute } from "../plain-routes.ts";
+import { defineRoute, type Route } from "../route.ts";
+import { count, countQuery, filters, flagQuery, key } from "../schemas/common.ts";
+import { inputOf } from "../schemas/input.ts";
+import { asked, compacting, oneQuery } from "../schemas/search.ts";
+import { schemaOf } from "../schemas/shape.ts";
+
+const words = z.string().min(1).max(MAX_QUERY_BYTES).optional();
+const limit = (most: number, preset: number) => ({
+  description: `Sessions, the newest first: at most ${most}, ${preset} if left out.`,
+});
+
+const subject = {
+  file: words.meta({ description: "A path, or the end of one." }),
+  command: words.meta({ description: "A command, or part of one." }),
+  error: words.meta({ description: "The text of an error, or part of it." }),
+};
+const traced = { status: 200, description: "The newest first.", schema: schemaOf(TRACE) } as const;
+
+export const RECAP_ROUTES: readonly Route[] = [
+  functionRoute(
+    "recapSessions",
+    {
+      ...filters("recap"),
+      limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_RECAP_SESSIONS)),
+      sub_agents: flagQuery
+        .optional()
+        .meta({ description: "Also sessions of sub-agents, separately." }),
+    },
+    { run: ({ tenant }, input: RecapInput) => recapSessions(tenant, input) },
+  ),
+  functionRoute(
+    "relatedSessions",
+    {
+      session: key.optional().meta({ description: "Exactly one of session and question." }),
+      question: words,
+      limit: countQuery.optional().meta({
+        description: `Sessions, and questions: at most ${MAX_HITS} of each, ${DEFAULT_RELATED} if left out.`,
+      }),
+    },
+    { run: ({ tenant }, input: RelatedInput) => relatedSessions(tenant, input) },
+  ),
+  defineRoute({
+    method: "get",
+    path: "/v1/trace",
+    operation: "traceWork",
+    tag: "search",
+    summary: "Which sessions touched a file, ran a command or met an error, and what cleared it.",
+    scope: "read",
+    query: z.strictObject(
+      inputOf("traceWork", "query", {
+        ...subject,
+        limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_TRACED_SESSIONS)),
+      }),
+    ),
+    answer: traced,
+    handle: async ({ tenant }, { query }) =>
+      toWireTrace(await traceWork(tenant, fromWireFields(query))),
+  }),
+  defineRoute({
+    method: "post",
+    path: "/v1/trace",
+    operation: "traceWorkByBody",
+    tag: "search",
+    summary: "The same for a long text.",
+    scope: "read",
+    body: z.strictObject(
+      inputOf("traceWork", "body", {
+        ...subject,
+        limit: count.optional().meta(limit(MAX_HITS, DEFAULT_TRACED_SESSIONS)),
+      }),
+    ),
+    answer: traced,
+    handle: async ({ tenant }, { body }) =>
+      toWireTrace(await traceWork(tenant, fromWireFields(body))),
+  }),
+];
+
+export const QUERY_ROUTES: readonly Route[] = [
+  tenantRoute("searchMemory", asked, { prepare: oneQuery }),
+  tenantRoute("searchFacts", asked, { prepare: oneQuery }),
+  sessionRoute("planCompaction", compacting, { exact: true }),
+];
 
 const text = z.string();
 const roles = z.enum(ROLES);

@@ -1,27 +1,79 @@
 /** Records: values under a namespace and a key. Bytes are sent unencoded. */
 
 import { z } from "zod";
-import { readBoundedJson } from "../../api/body/read-json.ts";
-import type { WireRecordWrites } from "../../api/record/record.ts";
-import { cutValues, encodeFrame, splitFrame } from "../../api/record/record-frame.ts";
+import { readBoundedJson } from "../../api/read-json.ts";
+import { cutValues, encodeFrame, splitFrame, type WireRecordWrites } from "../../api/records.ts";
 import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { RecordOperation } from "../../engine/records/record-input.ts";
 import type { ListRecordsInput, RecordRecord } from "../../engine/records/records.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { MAX_PAGE, MAX_RECORD_REQUEST_BYTES } from "../../model/limits.ts";
-import type { RecordInfo, RecordValue } from "../../model/record.ts";
-import { RECORD_INFO } from "../../model/record.ts";
+import {
+  MAX_NAMESPACE_BYTES,
+  MAX_PAGE,
+  MAX_RECORD_KEY_BYTES,
+  MAX_RECORD_REQUEST_BYTES,
+} from "../../model/limits.ts";
+import {
+  RECORD_INFO,
+  RECORD_TYPES,
+  type RecordInfo,
+  type RecordValue,
+} from "../../model/record.ts";
 import { readBytes } from "../body.ts";
 import { check } from "../check.ts";
 import { recordRoute } from "../plain-routes.ts";
 import { APPEND_LIMITS, type Caller, defineRoute, type Route } from "../route.ts";
 import { count, countQuery, jsonValue, limitQuery } from "../schemas/common.ts";
-import { keeping, namespace, recordKey, recordWrites } from "../schemas/record.ts";
 import { RECORD, RECORD_PAGE, RECORDS_WRITTEN, schemaOf } from "../schemas/shape.ts";
 
+const text = z.string();
+
+const namespace: z.ZodString = z.string().min(1).max(MAX_NAMESPACE_BYTES);
+
+const recordKey: z.ZodString = z.string().min(1).max(MAX_RECORD_KEY_BYTES);
+
+/** A record's options, beside its value. */
+const keeping: {
+  readonly text: z.ZodOptional<z.ZodNullable<z.ZodString>>;
+  readonly ttl: z.ZodOptional<z.ZodNullable<z.ZodNumber>>;
+  readonly expected_version: z.ZodOptional<z.ZodNullable<z.ZodString>>;
+} = {
+  text: text.nullable().optional(),
+  ttl: z.number().nullable().optional(),
+  expected_version: text.nullable().optional(),
+};
+
+const condition = z.strictObject({
+  namespace: text,
+  key: text,
+  expected_version: text.optional(),
+});
+
+/** The JSON part of a write: the values follow it. The library checks names. */
+const recordWrites: z.ZodType<WireRecordWrites> = z.strictObject({
+  operations: z.array(
+    z.strictObject({
+      put: z
+        .strictObject({
+          namespace: text,
+          key: text,
+          type: z.enum(RECORD_TYPES),
+          size: count,
+          ...keeping,
+          version: text.optional(),
+        })
+        .optional(),
+      delete: condition.optional(),
+      check: condition.optional(),
+    }),
+  ),
+}) as z.ZodType<WireRecordWrites>;
+
 const OCTETS = "application/octet-stream";
+
 const place = z.strictObject({ namespace, record_key: recordKey });
+
 const info = {
   status: 200,
   description: "The stored record.",

@@ -2,26 +2,30 @@
 
 import { z } from "zod";
 import { fromWirePrune, toWireContext, toWireRecalled } from "../../api/context.ts";
-import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import { PROVIDERS } from "../../context/render/render.ts";
+import type { CompactionResult } from "../../engine/compaction/compact.ts";
+import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import { RECALL_SCOPES } from "../../engine/context/recall.ts";
-import { COMPACTION_RESULT, SEARCH_RESULT, SUMMARY } from "../../model/answers/context.ts";
 import { RANKINGS } from "../../model/inputs/choices.ts";
 import {
   DEFAULT_CONTEXT_BUDGET,
   MAX_SEARCH_DEADLINE_MS,
   MIN_CONTEXT_BUDGET,
 } from "../../model/limits.ts";
-import { sessionRoute } from "../plain-routes.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { otherTenantRoute, sessionRoute } from "../plain-routes.ts";
+import { type Caller, defineRoute, type Route } from "../route.ts";
 import { count, countQuery, key, sessionParams } from "../schemas/common.ts";
-import { compacting, summarizing } from "../schemas/compaction.ts";
-import { context, recalled } from "../schemas/context.ts";
-import { inputOf } from "../schemas/input.ts";
-import { prune, ranking } from "../schemas/options.ts";
-import { asked, splitQuery } from "../schemas/search.ts";
-import { schemaOf } from "../schemas/shape.ts";
+import {
+  asked,
+  compacting,
+  context,
+  oneQuery,
+  prune,
+  ranking,
+  recalled,
+  summarizing,
+} from "../schemas/search.ts";
 
 function deadline<Input>(ms: z.ZodType<number, Input>): z.ZodType<number | undefined> {
   return ms
@@ -32,59 +36,23 @@ function deadline<Input>(ms: z.ZodType<number, Input>): z.ZodType<number | undef
     .meta({ description: `500 if left out, ${MAX_SEARCH_DEADLINE_MS} at most.` });
 }
 
-const searchBody = z.strictObject({
-  ...asked,
-  ...inputOf("searchSessions", "body", {
-    ranking: ranking.optional(),
-    deadline_ms: deadline(count),
-  }),
-});
-
-const found = {
-  status: 200,
-  description: "The best hits.",
-  schema: schemaOf(SEARCH_RESULT),
-} as const;
-
 export const SEARCH_ROUTES: readonly Route[] = [
-  defineRoute({
-    method: "get",
-    path: "/v1/search",
-    operation: "searchSessions",
-    tag: "search",
-    summary: "Find messages, with the messages around them.",
-    scope: "read",
-    query: z.strictObject({
-      ...asked,
-      ...inputOf("searchSessions", "query", {
-        ranking: z.enum(RANKINGS).optional(),
-        deadline_ms: deadline(countQuery),
-      }),
-    }),
-    newestWins: true,
-    answer: found,
-    handle: async ({ tenant, signal }, input) => {
-      const { query, options } = splitQuery(input.query);
-      const result = await tenant.searchSessions(query, { ...fromWireFields(options), signal });
-      return toWire(SEARCH_RESULT, result);
+  otherTenantRoute(
+    "searchSessions",
+    { ...asked, ranking: z.enum(RANKINGS).optional(), deadline_ms: deadline(countQuery) },
+    {
+      http: "GET /v1/search",
+      operation: "searchSessions",
+      summary: "Find messages, with the messages around them.",
+      newestWins: true,
+      prepare: oneQuery,
     },
-  }),
-  defineRoute({
-    method: "post",
-    path: "/v1/search",
-    operation: "searchSessionsByBody",
-    tag: "search",
-    summary: "The same, with custom weights and a query of any length.",
-    scope: "read",
-    body: searchBody,
-    newestWins: true,
-    answer: found,
-    handle: async ({ tenant, signal }, { body }) => {
-      const { query, options } = splitQuery(body);
-      const result = await tenant.searchSessions(query, { ...fromWireFields(options), signal });
-      return toWire(SEARCH_RESULT, result);
-    },
-  }),
+  ),
+  otherTenantRoute(
+    "searchSessions",
+    { ...asked, ranking: ranking.optional(), deadline_ms: deadline(count) },
+    { newestWins: true, prepare: oneQuery },
+  ),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/recall",
@@ -151,48 +119,26 @@ export const SEARCH_ROUTES: readonly Route[] = [
       return { ...toWireContext(built), rendered: rendered ?? null };
     },
   }),
-  defineRoute({
-    method: "post",
-    path: "/v1/sessions/{session_id}/compact",
-    operation: "compact",
-    tag: "context",
-    scope: "write",
-    summary: "Summarise older messages into a compaction entry.",
-    takesKey: true,
-    params: sessionParams,
-    body: z.strictObject({
+  sessionRoute(
+    "compact",
+    {
       ...compacting,
       summary: z.string().min(1).optional().meta({ description: "The host's own words." }),
-    }),
-    answer: { status: 200, description: "The compaction.", schema: schemaOf(COMPACTION_RESULT) },
-    handle: async ({ tenant, signal, idempotency }, { params, body }) => {
-      const { summary: words, ...rest } = body;
-      const result = await tenant.compactConversation(params.session_id, {
-        ...fromWireFields(rest),
-        ...(words === undefined ? {} : { before: () => ({ summary: words }) }),
-        ...idempotency,
-        signal,
-      });
-      return toWire(COMPACTION_RESULT, result);
     },
-  }),
+    { exact: true, run: compact },
+  ),
   sessionRoute("summaries"),
-  defineRoute({
-    method: "post",
-    path: "/v1/sessions/{session_id}/summaries",
-    operation: "summarize",
-    tag: "context",
-    summary: "Write a summary beside the conversation.",
-    scope: "write",
-    params: sessionParams,
-    body: z.strictObject({ through: key.optional(), ...summarizing }),
-    answer: { status: 201, description: "The summary.", schema: schemaOf(SUMMARY) },
-    handle: async ({ tenant, signal }, { params, body: { through, ...options } }) => {
-      const handle = tenant.session(params.session_id);
-      const written = await handle.summarize(through, { ...fromWireFields(options), signal });
-      return toWire(SUMMARY, written);
-    },
-  }),
+  sessionRoute("summarize", { through: key.optional(), ...summarizing }, { exact: true }),
   sessionRoute("usage", { leaf: key.optional() }),
   sessionRoute("applyRetention"),
 ];
+
+/** The host's own words take the place of a summarizer. */
+function compact(
+  { tenant, signal, idempotency }: Caller,
+  given: CompactInput & { readonly sessionId: string; readonly summary?: string },
+): Promise<CompactionResult> {
+  const { sessionId, summary, ...options } = given;
+  const words = summary === undefined ? {} : { before: () => ({ summary }) };
+  return tenant.compactConversation(sessionId, { ...options, ...words, ...idempotency, signal });
+}

@@ -2,11 +2,9 @@
 
 import { z } from "zod";
 import { toWireSession, toWireSessionPage, type WireSession } from "../../api/session.ts";
-import { toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { Access } from "../../model/access.ts";
-import { TOMBSTONE } from "../../model/answers/store.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Origin } from "../../model/session.ts";
 import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
@@ -31,7 +29,6 @@ import {
   sessionPage,
   settable,
 } from "../schemas/session.ts";
-import { schemaOf } from "../schemas/shape.ts";
 
 const name = key;
 
@@ -169,21 +166,7 @@ export const SESSION_ROUTES: readonly Route[] = [
       return toWireSession(await fork.meta());
     },
   }),
-  defineRoute({
-    method: "get",
-    path: "/v1/origins",
-    operation: "findSessionByOrigin",
-    tag: "sessions",
-    summary: "The session with an origin key.",
-    scope: "read",
-    query: z.strictObject({ key: path }),
-    answer: { status: 200, description: "The session.", schema: session },
-    handle: async ({ tenant }, { query }) => {
-      const found = await tenant.findSessionByOrigin(query.key);
-      if (found !== undefined) return toWireSession(found);
-      throw new BackscrollError("session_not_found", "no session has this origin key");
-    },
-  }),
+  tenantRoute("findSessionByOrigin", { key: path }),
   defineRoute({
     method: "put",
     path: "/v1/origins",
@@ -207,30 +190,23 @@ export const SESSION_ROUTES: readonly Route[] = [
       return toWireSession(await handle.meta());
     },
   }),
-  defineRoute({
-    method: "get",
-    path: "/v1/tombstones",
-    operation: "findTombstone",
-    tag: "sessions",
-    summary: "The tombstone of a deleted session.",
-    scope: "read",
-    query: z.strictObject({ session_id: key.optional(), origin_key: path.optional() }),
-    answer: { status: 200, description: "The tombstone.", schema: schemaOf(TOMBSTONE) },
-    handle: async ({ tenant }, { query }) => {
-      const { session_id, origin_key } = query;
-      if ((session_id === undefined) === (origin_key === undefined)) {
-        throw new BackscrollError("invalid_input", "give session_id or origin_key, and not both", {
-          details: { field: "session_id" },
-        });
-      }
-      const found =
-        session_id === undefined
-          ? await tenant.findTombstoneByOrigin(origin_key ?? "")
-          : await tenant.findTombstone(session_id);
-      if (found !== undefined) return toWire(TOMBSTONE, found);
-      throw new BackscrollError("session_not_found", "no deleted session has this id or key");
+  tenantRoute(
+    "findTombstone",
+    { session_id: key.optional(), origin_key: path.optional() },
+    {
+      run: ({ tenant }, given: { readonly sessionId?: string; readonly originKey?: string }) => {
+        const { sessionId, originKey } = given;
+        if ((sessionId === undefined) === (originKey === undefined)) {
+          const details = { field: "session_id" };
+          const message = "give session_id or origin_key, and not both";
+          throw new BackscrollError("invalid_input", message, { details });
+        }
+        return sessionId === undefined
+          ? tenant.findTombstoneByOrigin(originKey ?? "")
+          : tenant.findTombstone(sessionId);
+      },
     },
-  }),
+  ),
 ];
 
 /** A new session, with the caller's permitted owners. */

@@ -1,7 +1,7 @@
 /** Parts shared by schemas of requests and answers. */
 
 import { z } from "zod";
-import { parseTime, TIME_FORMS } from "../../api/text/time-input.ts";
+import { parseTime, TIME_FORMS } from "../../api/text/times.ts";
 import { toWireName, type WireName } from "../../api/wire.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { JsonObject, JsonValue } from "../../model/json.ts";

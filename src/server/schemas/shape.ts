@@ -1,19 +1,15 @@
 /** The schemas of answers that are shapes: see `model/shape.ts`. */
 
 import { z } from "zod";
+import { ENTRIES, FACTS, MEMORIES, SESSION_CALLS, TENANT_CALLS } from "../../api/operations.ts";
 import {
   ENGINE_CALLS,
-  ENTRIES,
-  FACTS,
-  MEMORIES,
   RECORD_CALLS,
   ROUTE_CALLS,
   ROUTE_SESSIONS,
-  SESSION_CALLS,
-  TENANT_CALLS,
-} from "../../api/operations.ts";
+} from "../../api/part-operations.ts";
 import { toWireName } from "../../api/wire.ts";
-import { ACCESS_TOKEN } from "../../model/access-token.ts";
+import { ACCESS_TOKEN } from "../../model/access.ts";
 import {
   CLEARING,
   COMPACTION_PLAN,
@@ -126,7 +122,6 @@ export const EXTRACTION: Shape = {
     about: "The result of each part of the conversation that was read.",
   },
 };
-export const PLANNED: Shape = { plan: { of: COMPACTION_PLAN, null: true } };
 export const CHANGE_PAGE: Shape = {
   changes: [CHANGE],
   next: { of: "text", about: "The cursor after this page: pass it as `after`." },
@@ -159,7 +154,7 @@ const NAMED: Readonly<Record<string, Shape>> = {
   Summary: SUMMARY,
   SummaryList: SESSION_CALLS.summaries.answer,
   CompactionPlan: COMPACTION_PLAN,
-  CompactionPlanAnswer: PLANNED,
+  CompactionPlanAnswer: SESSION_CALLS.planCompaction.answer,
   ContextUsage: CONTEXT_USAGE,
   Erased: SESSION_CALLS.applyRetention.answer,
   RecapLine: RECAP_LINE,
@@ -193,6 +188,7 @@ const NAMED: Readonly<Record<string, Shape>> = {
   RouteSession: ROUTE_SESSION,
   RouteSessionList: ROUTE_SESSIONS,
   AccessToken: ACCESS_TOKEN,
+  CreatedToken: TENANT_CALLS.createToken.answer,
   AccessTokenList: TENANT_CALLS.listTokens.answer,
   Share: SHARE,
   ShareList: SHARES,

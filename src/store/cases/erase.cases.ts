@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { toHex } from "../../transcript/hash.ts";
-import type { EraseMode } from "../erase-records.ts";
 import type { NewEntry } from "../records.ts";
+import type { EraseMode } from "../requests.ts";
 import type { Store } from "../store.ts";
 import {
   append,

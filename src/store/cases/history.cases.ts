@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { encodeContent } from "../../transcript/content.ts";
-import type { EraseMode } from "../erase-records.ts";
 import type { EntryRecord, NewEntry } from "../records.ts";
+import type { EraseMode } from "../requests.ts";
 import type { Store } from "../store.ts";
 import {
   append,

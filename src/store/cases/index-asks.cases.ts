@@ -188,12 +188,12 @@ export function indexAsksCases({ store, tenant }: Cases): void {
       const name = tenant();
       await createSession(store(), name);
       const keys = [{ segment: 5, blob: 0 }];
-      const needs = [{ need: "manifest" }, { need: "blobs", keys }, { need: "breath" }] as const;
-      const [manifest, blobs, breath] = await answersTo(store(), name, ...needs);
+      const needs = [{ need: "manifest" }, { need: "blobs", keys }, { need: "yield" }] as const;
+      const [manifest, blobs, yielded] = await answersTo(store(), name, ...needs);
       expect(manifest).toEqual({ version: 0, through: 0, segments: [], dead: [], erased: [] });
       expect(blobs).toEqual(["missing"]);
-      expect(breath).toBeUndefined();
-      expect(await answersTo(store(), tenant(), ...needs)).toEqual([manifest, blobs, breath]);
+      expect(yielded).toBeUndefined();
+      expect(await answersTo(store(), tenant(), ...needs)).toEqual([manifest, blobs, yielded]);
     });
   });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PutRouteRequest } from "../route-records.ts";
+import type { PutRouteRequest } from "../requests.ts";
 import type { Store } from "../store.ts";
 import {
   type Cases,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { namedRefs } from "../ids/session-ref.ts";
+import { namedRefs } from "../session-ref.ts";
 import { type Cases, createSession, newSession, nextId } from "./fixture.cases.ts";
 
 /** The origin of a session that its agent calls `own`, on this workstation. */

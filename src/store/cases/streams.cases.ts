@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
-import type { CommitStreamRequest, OpenStreamRequest } from "../stream-records.ts";
+import type { CommitStreamRequest, OpenStreamRequest } from "../requests.ts";
 import {
   append,
   type Cases,

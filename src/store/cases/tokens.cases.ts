@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { NewToken } from "../token-records.ts";
+import type { NewToken } from "../requests.ts";
 import { type Cases, expectCode, feedOf, nextId, T0 } from "./fixture.cases.ts";
 
 export function newToken(over: Partial<NewToken> = {}): NewToken {

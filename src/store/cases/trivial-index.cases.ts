@@ -13,7 +13,6 @@ import { isMainThread } from "node:worker_threads";
 import { type Block, textOf } from "../../model/block.ts";
 import {
   type Answers,
-  type Asking,
   ask,
   type DeadSession,
   type ErasedMessages,
@@ -22,6 +21,7 @@ import {
   type MaintenanceTask,
   type Manifest,
   type Need,
+  type SansIo,
   type SegmentInfo,
 } from "../../search/port.ts";
 import type { SearchAnswer, SearchRequest } from "../../search/request.ts";
@@ -55,7 +55,7 @@ export type GatePoint = "read" | "written" | "swapped";
 export const indexCode: IndexCode = {
   createCache: () => undefined,
   search: (request) =>
-    search(request as unknown as TrivialRequest) as unknown as Asking<SearchAnswer>,
+    search(request as unknown as TrivialRequest) as unknown as SansIo<SearchAnswer>,
   maintain,
 };
 
@@ -69,7 +69,7 @@ export async function runTrivial(
   return answer as TrivialAnswer;
 }
 
-function* search(request: TrivialRequest): Asking<TrivialAnswer> {
+function* search(request: TrivialRequest): SansIo<TrivialAnswer> {
   const answers: Answers[keyof Answers][] = [];
   for (const need of request.needs ?? []) answers.push(yield need);
   if (request.needs !== undefined)
@@ -79,7 +79,7 @@ function* search(request: TrivialRequest): Asking<TrivialAnswer> {
   return first.degraded ? yield* readAll() : first;
 }
 
-function* readAll(): Asking<TrivialAnswer> {
+function* readAll(): SansIo<TrivialAnswer> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const tail = yield* readFeed(manifest.through);
   const losses = withLosses(manifest, tail);
@@ -93,7 +93,7 @@ function* readAll(): Asking<TrivialAnswer> {
   return { documents, degraded, answers: [], unreadable: [] };
 }
 
-function* maintain(task: MaintenanceTask): Asking<MaintenanceReport> {
+function* maintain(task: MaintenanceTask): SansIo<MaintenanceReport> {
   let documents = 0;
   let swapped = true;
   if (task === "maintain" || task === "purge" || typeof task === "object") {
@@ -118,7 +118,7 @@ function* maintain(task: MaintenanceTask): Asking<MaintenanceReport> {
 }
 
 /** The number of documents; undefined if another process swapped first. */
-function* flush(): Asking<number | undefined> {
+function* flush(): SansIo<number | undefined> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const tail = yield* readFeed(manifest.through);
   const last = tail.at(-1);
@@ -134,7 +134,7 @@ function* flush(): Asking<number | undefined> {
 }
 
 /** Merges all segments. */
-function* merge(): Asking<number | undefined> {
+function* merge(): SansIo<number | undefined> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   if (manifest.segments.length < 2) return 0;
   const documents: Document[] = [];
@@ -144,7 +144,7 @@ function* merge(): Asking<number | undefined> {
     if (held === undefined) return 0;
     documents.push(...withoutLost(held, info, manifest));
     builtAt = Math.min(builtAt, Math.max(info.builtAt, manifest.through));
-    yield* ask<"breath">({ need: "breath" });
+    yield* ask<"yield">({ need: "yield" });
   }
   yield* waitAt("read");
   const info = yield* writeSegment(documents, { from: 0, to: manifest.through, builtAt });
@@ -153,7 +153,7 @@ function* merge(): Asking<number | undefined> {
 }
 
 /** Rebuilds unreadable segments; with `rebuild` all, with `purge` those with deleted text. */
-function* repair(task: MaintenanceTask): Asking<number | undefined> {
+function* repair(task: MaintenanceTask): SansIo<number | undefined> {
   const manifest = yield* ask<"manifest">({ need: "manifest" });
   const segments: SegmentInfo[] = [];
   let documents = 0;
@@ -174,7 +174,7 @@ function* repair(task: MaintenanceTask): Asking<number | undefined> {
   return (yield* swap(manifest, { ...manifest, segments })) ? documents : undefined;
 }
 
-function* readFeed(after: number, to = Number.POSITIVE_INFINITY): Asking<FeedSlice[]> {
+function* readFeed(after: number, to = Number.POSITIVE_INFINITY): SansIo<FeedSlice[]> {
   const slices: FeedSlice[] = [];
   for (let at = after; ; ) {
     const slice = yield* ask<"feed">({
@@ -186,11 +186,11 @@ function* readFeed(after: number, to = Number.POSITIVE_INFINITY): Asking<FeedSli
     slices.push(slice);
     at = slice.through;
     if (at >= Math.min(slice.head, to)) return slices;
-    yield* ask<"breath">({ need: "breath" });
+    yield* ask<"yield">({ need: "yield" });
   }
 }
 
-function* readSegment({ segment }: SegmentInfo): Asking<Document[] | undefined> {
+function* readSegment({ segment }: SegmentInfo): SansIo<Document[] | undefined> {
   const [bytes] = yield* ask<"blobs">({ need: "blobs", keys: [{ segment, blob: 0 }] });
   if (!(bytes instanceof Uint8Array)) return undefined;
   return JSON.parse(Buffer.from(bytes).toString()) as Document[];
@@ -199,7 +199,7 @@ function* readSegment({ segment }: SegmentInfo): Asking<Document[] | undefined> 
 function* writeSegment(
   documents: readonly Document[],
   range: Pick<SegmentInfo, "from" | "to" | "builtAt">,
-): Asking<SegmentInfo> {
+): SansIo<SegmentInfo> {
   const segment = Math.floor(Math.random() * 2 ** 50);
   const bytes = Buffer.from(JSON.stringify(documents));
   yield* ask<"write">({ need: "write", segment, blobs: [{ blob: 0, bytes }] });
@@ -211,7 +211,7 @@ function* writeSegment(
   return info;
 }
 
-function* swap(before: Manifest, after: Omit<Manifest, "version">): Asking<boolean> {
+function* swap(before: Manifest, after: Omit<Manifest, "version">): SansIo<boolean> {
   yield* waitAt("written");
   const isNeeded = ({ position }: { readonly position: number }) =>
     after.segments.some(({ builtAt }) => builtAt < position);
@@ -268,14 +268,14 @@ export function gateFile(): string {
   return join(tmpdir(), `backscroll-gate-${process.pid}`);
 }
 
-function* waitAt(point: GatePoint): Asking<void> {
-  yield* ask<"breath">({ need: "breath" });
+function* waitAt(point: GatePoint): SansIo<void> {
+  yield* ask<"yield">({ need: "yield" });
   const gate = gateFile();
   if (!existsSync(gate) || readFileSync(gate, "utf8") !== point) return;
   writeFileSync(`${gate}-reached`, "");
   while (existsSync(gate)) {
     // A worker thread may block, which frees the core.
     if (!isMainThread) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-    yield* ask<"breath">({ need: "breath" });
+    yield* ask<"yield">({ need: "yield" });
   }
 }

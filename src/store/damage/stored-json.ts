@@ -1,10 +1,15 @@
 /** Parses stored values; a value of the wrong form is damage. */
 
-import type { JsonObject } from "../../model/json.ts";
-import { isPlainObject } from "../../model/json.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import type { Row } from "../records.ts";
-import { textOrNull } from "../rows/text.ts";
 import { rowDamaged } from "./damage-errors.ts";
+
+/** JSON is stored as bytes, so that any string round-trips. */
+export function textOrNull(value: Row[string] | undefined): string | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value !== "object") return String(value);
+  return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString("utf8");
+}
 
 /** Parses JSON that the store wrote. `damaged` makes the error, which names the row. */
 export function parseStored(text: string, damaged: (cause: unknown) => Error): unknown {

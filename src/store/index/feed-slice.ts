@@ -16,8 +16,8 @@ import type {
   FeedSession,
   FeedSlice,
 } from "../../search/port.ts";
+import { textOrNull } from "../damage/stored-json.ts";
 import type { Row } from "../records.ts";
-import { textOrNull } from "../rows/text.ts";
 import { decodeSound, parseSound } from "./sound-content.ts";
 
 /** The bound of a slice in bytes of content, which is held in memory. */

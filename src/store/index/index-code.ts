@@ -11,7 +11,7 @@ import { DEFAULT_TOOL_INDEXING } from "../../search/document/indexable-text.ts";
 import type { IndexingOptions as Analysis } from "../../search/index/add-feed.ts";
 import { DEFAULT_CACHE_BYTES } from "../../search/index/index-cache.ts";
 import { maintainIndex } from "../../search/maintain/maintain.ts";
-import type { Asking, MaintenanceReport, MaintenanceTask } from "../../search/port.ts";
+import type { MaintenanceReport, MaintenanceTask, SansIo } from "../../search/port.ts";
 import { readPieces } from "../../search/read-pieces.ts";
 import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { searchSessions } from "../../search/search.ts";
@@ -23,8 +23,8 @@ import type { IndexingOptions } from "./indexing-options.ts";
 export interface IndexCode<Cache = unknown> {
   /** Cached between searches while the store is open. `sharing` caches share the memory of one. */
   createCache(options: IndexingOptions, sharing?: number): Cache;
-  search(request: IndexRequest, cache: Cache, tenant: string): Asking<IndexAnswer>;
-  maintain(task: MaintenanceTask, options: MaintenanceOptions): Asking<MaintenanceReport>;
+  search(request: IndexRequest, cache: Cache, tenant: string): SansIo<IndexAnswer>;
+  maintain(task: MaintenanceTask, options: MaintenanceOptions): SansIo<MaintenanceReport>;
 }
 
 export interface MaintenanceOptions {

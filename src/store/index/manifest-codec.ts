@@ -3,8 +3,8 @@
  */
 
 import { EMPTY_MANIFEST, type Manifest, namedSegments } from "../../search/port.ts";
+import { textOrNull } from "../damage/stored-json.ts";
 import type { Row } from "../records.ts";
-import { textOrNull } from "../rows/text.ts";
 
 export function encodeManifest(manifest: Manifest): Uint8Array {
   return Buffer.from(JSON.stringify(manifest));

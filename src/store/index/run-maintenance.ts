@@ -6,13 +6,18 @@
 
 import { pause } from "../../async/pause.ts";
 import { runLater } from "../../search/drive.ts";
-import type {
-  Answers,
-  Asking,
-  MaintenanceReport,
-  MaintenanceTask,
-  Need,
+import {
+  type Answers,
+  type MaintenanceReport,
+  type MaintenanceTask,
+  type Manifest,
+  type Need,
+  namedSegments,
+  type SansIo,
 } from "../../search/port.ts";
+import { FLUSH_AT } from "../indexer.ts";
+import type { MaintenanceOptions } from "./index-code.ts";
+import type { IndexingOptions } from "./indexing-options.ts";
 import { DROPPED_KEPT_MS, type Lease, RENEW_AFTER } from "./lease.ts";
 
 /** The operations of a backend for one step. */
@@ -21,7 +26,7 @@ export interface IndexMaintenance {
   /** False if the lease was taken over. */
   renewLease(lease: Lease): Promise<boolean>;
   releaseLease(lease: Lease): Promise<void>;
-  answer(need: Exclude<Need, { need: "breath" }>, lease: Lease): Promise<Answers[keyof Answers]>;
+  answer(need: Exclude<Need, { need: "yield" }>, lease: Lease): Promise<Answers[keyof Answers]>;
   /** At a yield point: ends the snapshot, unless the feed is being read; SQLite also checkpoints. */
   rest(): Promise<void>;
   /**
@@ -45,7 +50,7 @@ export interface StopSignal {
 export async function runMaintenance(
   maintenance: IndexMaintenance,
   task: MaintenanceTask,
-  computation: Asking<MaintenanceReport>,
+  computation: SansIo<MaintenanceReport>,
   signal: StopSignal,
   mergeShare = 1,
 ): Promise<MaintenanceReport> {
@@ -68,7 +73,7 @@ export async function runMaintenance(
   try {
     const held = lease;
     const report = await runLater(computation, async (need) => {
-      if (need.need === "breath") {
+      if (need.need === "yield") {
         if (need.gentle) await pace.rest();
         return yieldAndRenew(held) as Promise<undefined>;
       }
@@ -120,4 +125,20 @@ async function unfinished(
 /** Yields one turn of the event loop. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/**
+ * Options of a maintenance step: the flush threshold and the segments to rebuild, which are those
+ * that a search `reported` and those `named` by the manifest but not `stored`.
+ */
+export function maintenanceOptions(
+  indexing: IndexingOptions,
+  reported: readonly number[],
+  { named, stored }: { readonly named: Manifest; readonly stored: readonly number[] },
+): MaintenanceOptions {
+  const there = new Set(stored);
+  const missing = namedSegments(named).filter((segment) => !there.has(segment));
+  // 0 disables automatic flushes only.
+  const flushAt = indexing.flushAt || FLUSH_AT;
+  return { indexing, flushAt, unreadable: new Set([...reported, ...missing]) };
 }

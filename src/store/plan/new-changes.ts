@@ -1,12 +1,12 @@
 /** Feed changes of operations other than appends. */
 
-import type { AccessToken } from "../../model/access-token.ts";
+import type { AccessToken } from "../../model/access.ts";
 import type { ChangeAuthor } from "../../model/change.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { SessionRoute } from "../../model/route.ts";
-import type { EraseRequest } from "../erase-records.ts";
 import type { MoveLeafRequest, NewFact, Quota, SessionPatch, Tombstone } from "../records.ts";
-import type { NewChange } from "./plan-append.ts";
+import type { EraseRequest } from "../requests.ts";
+import type { AppendPlan, NewChange } from "./plan-append.ts";
 
 export function sessionCreated(sessionId: string, at: number): NewChange {
   return { kind: "session_created", at, sessionId, entryId: null, entryHash: null, details: null };
@@ -167,4 +167,21 @@ export function factChanges(sessionId: string, facts: readonly NewFact[], at: nu
     noteChange("fact_added", sessionId, at, { fact: id }),
     ...supersedes.map((old) => noteChange("fact_superseded", sessionId, at, { fact: old, by: id })),
   ]);
+}
+
+/** Increments of the tenant's counters. */
+export interface TenantDelta {
+  readonly sessions?: number;
+  readonly entries?: number;
+  readonly messages?: number;
+  readonly contentBytes?: number;
+}
+
+/** The increments of an append. */
+export function planDelta(plan: AppendPlan): TenantDelta {
+  return {
+    entries: plan.rows.length,
+    messages: plan.messages,
+    contentBytes: plan.contentBytes,
+  };
 }

@@ -8,8 +8,8 @@
 
 import { BackscrollError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json.ts";
+import { totalTokens } from "../../model/prices.ts";
 import { REMOVED_KEY } from "../../model/session.ts";
-import { totalTokens } from "../../model/usage.ts";
 import {
   contentHash,
   fromHex,
@@ -18,8 +18,8 @@ import {
   tombstoneHash,
   ZERO_HASH,
 } from "../../transcript/hash.ts";
-import type { EraseRequest } from "../erase-records.ts";
 import type { EntryRecord } from "../records.ts";
+import type { EraseRequest } from "../requests.ts";
 import { contentErased } from "./new-changes.ts";
 import type { AppendPlan, NewChange } from "./plan-append.ts";
 

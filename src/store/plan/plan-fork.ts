@@ -4,7 +4,6 @@ import { getRandomValues } from "node:crypto";
 import { createUlids } from "../../model/ids.ts";
 import type { JsonValue } from "../../model/json.ts";
 import { blobsOf, decodeContent, encodeContent } from "../../transcript/content.ts";
-import { remapIds } from "../../transcript/remap.ts";
 import type { EntryRecord, NewEntry } from "../records.ts";
 
 /**
@@ -83,4 +82,21 @@ function copyContent(
 function labelTarget(content: string): string {
   const { data } = decodeContent(content, () => undefined);
   return String((data as { targetId?: string } | null)?.targetId);
+}
+
+/**
+ * Renames entry ids inside an entry's data: a label's target, a compaction's first kept entry.
+ *
+ * A fork copies entries under new ids, so references to copied entries must name the copies.
+ */
+
+/** A quoted ULID, as in JSON. */
+const QUOTED_ID = /"([0-9A-HJKMNP-TV-Z]{26})"/g;
+
+/** Replaces the ids in JSON text that have a copy in `copies`. */
+export function remapIds(content: string, copies: ReadonlyMap<string, string>): string {
+  return content.replace(QUOTED_ID, (whole, id: string) => {
+    const copy = copies.get(id);
+    return copy === undefined ? whole : `"${copy}"`;
+  });
 }

@@ -2,8 +2,8 @@
 
 import type { JsonObject } from "../../model/json.ts";
 import type { SessionRoute } from "../../model/route.ts";
-import { mergeFields } from "../metadata.ts";
-import type { PatchRouteRequest, PutRouteRequest } from "../route-records.ts";
+import type { PatchRouteRequest, PutRouteRequest } from "../requests.ts";
+import { mergeFields } from "../rows/session-values.ts";
 import { routeConflict, routeKeyNotFound } from "../store-errors.ts";
 
 export interface PlannedRoute {

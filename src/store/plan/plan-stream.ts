@@ -1,13 +1,14 @@
 /** Plans the entry of a pending message. */
 
+import type { Role } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_CONTENT_BYTES } from "../../model/limits.ts";
 import { type Chunk, foldChunks } from "../../transcript/chunks.ts";
 import { encodeContent } from "../../transcript/content.ts";
 import { entryDamaged } from "../damage/damage-errors.ts";
-import { parseStored } from "../damage/stored-json.ts";
-import type { NewEntry } from "../records.ts";
-import type { AbortStreamRequest, CommitStreamRequest, PendingRecord } from "../stream-records.ts";
+import { parseStored, textOrNull } from "../damage/stored-json.ts";
+import type { NewEntry, Row } from "../records.ts";
+import type { AbortStreamRequest, CommitStreamRequest, PendingRecord } from "../requests.ts";
 
 /** Throws `too_large` once a pending message exceeds a committable size. */
 export function checkPendingBytes(id: string, bytes: number): void {
@@ -90,4 +91,20 @@ function tooLarge(id: string, bytes: number): BackscrollError {
     `message ${id} has ${bytes} bytes; at most ${MAX_CONTENT_BYTES} are allowed; abort it to keep its content`,
     { details: { field: "content", limit: MAX_CONTENT_BYTES, actual: bytes } },
   );
+}
+
+/** From a row of `streams` with its session's id, and the rows of its chunks in order. */
+export function toPending(row: Row, chunks: readonly Row[]): PendingRecord {
+  return {
+    id: String(row["id"]),
+    sessionId: String(row["session_id"]),
+    role: row["role"] as Role,
+    actor: row["actor"] as string | null,
+    metadata: textOrNull(row["metadata"]),
+    model: row["model"] as string | null,
+    adapter: row["adapter"] as string | null,
+    openedAt: Number(row["opened_at"]),
+    expiresAt: Number(row["expires_at"]),
+    chunks: chunks.map((chunk) => textOrNull(chunk["bytes"]) ?? "[]"),
+  };
 }

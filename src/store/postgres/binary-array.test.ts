@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEmptyDatabase, query } from "../../../test/support/postgres.ts";
-import { bigints, byteas, texts } from "./binary-array.ts";
+import { bigints, byteas, texts } from "./binary-copy.ts";
 
 const NUMBERS = [0, -1, 7, null, 2 ** 32, 2 ** 32 - 1, -(2 ** 32) - 5, 2 ** 53 - 1, -(2 ** 53) + 1];
 const TEXTS = ["", "a", null, 'quoted "', "back\\slash", "{NULL}", "ünï😀", "line\nbreak"];

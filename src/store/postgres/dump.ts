@@ -8,7 +8,7 @@
 import { BackscrollError } from "../../model/errors.ts";
 import type { RowBatch } from "../records.ts";
 import { isTableName, TABLES, type TableName } from "../tables.ts";
-import { bigints, byteas, texts } from "./binary-array.ts";
+import { bigints, byteas, texts } from "./binary-copy.ts";
 import { query, type Scalar, type SqlValue } from "./postgres-driver.ts";
 import { renewEpoch } from "./postgres-schema.ts";
 import { statements } from "./postgres-statements.ts";

@@ -24,8 +24,8 @@ function statementsOn(
   return [
     ["session_state.read", `1, '${id}'`],
     ["session_state.findPoints", `1, '${id}', ARRAY['${entry}']`],
-    ["chains.chainsToRoot", `1, '${id}', NULL`],
-    ["chains.chainsToRoot", `1, '${id}', '${entry}'`],
+    ["session_state.chainsToRoot", `1, '${id}', NULL`],
+    ["session_state.chainsToRoot", `1, '${id}', '${entry}'`],
     ["read_entries.marks", `1, '${id}'`],
     ["read_entries.history", `1, ${number}, 1, 600, 600, ${kinds}, 2`],
     ["read_entries.path", `1, ${number}, 1, 600, 600, 300, 300, 300, 2`],
@@ -33,7 +33,7 @@ function statementsOn(
     ["read_entries.tree", `1, ${number}, 300, 2`],
     ["read_entries.findById", `1, ARRAY['${entry}']`],
     ["erase_content.find", `1, '${id}', ARRAY['${entry}']`],
-    ["guarded_entries.parents", `1, '${id}', ARRAY['${entry}']`],
+    ["append.parents", `1, '${id}', ARRAY['${entry}']`],
     ["windows.messages", `1, ${window.join(", ")}`],
   ];
 }

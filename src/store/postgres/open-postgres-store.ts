@@ -1,13 +1,20 @@
 /** Opens a store on PostgreSQL by its address. */
 
+import { BackscrollError } from "../../model/errors.ts";
 import { describeConflict, type IndexSetting, warnOfConflict } from "../index/stored-indexing.ts";
 import type { Store, StoreOptions } from "../store.ts";
 import { ChangeSignal } from "./change-signal.ts";
 import { Follower, type OpenedFollower } from "./fleet/follower.ts";
 import { withFollowers } from "./fleet/routed-store.ts";
-import { makeReady } from "./make-ready.ts";
 import { parseAddress } from "./postgres-address.ts";
 import { PostgresDatabase } from "./postgres-database.ts";
+import {
+  checkVersion,
+  migrate,
+  readSchema,
+  readSetting,
+  settleSetting,
+} from "./postgres-schema.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
 /** `address` is `postgres://user:password@host:port/database`. */
@@ -58,4 +65,22 @@ async function openFollower(address: string, options: StoreOptions): Promise<Ope
   const indexing = { ...options.indexing, ...setting, flushAt: 0 };
   const store = new PostgresStore(db, new ChangeSignal(undefined, db), { ...own, indexing });
   return { store, db };
+}
+
+/** Checks the schema, or brings it up to date. */
+export function makeReady(db: PostgresDatabase, options: StoreOptions): Promise<IndexSetting> {
+  const readOnly = options.readOnly ?? false;
+  const create = (options.create ?? true) && !readOnly;
+  return db.plain(async (connection) => {
+    const state = await readSchema(connection);
+    if (state === undefined && !create) {
+      throw new BackscrollError("store_not_found", `there is no store at ${db.address}`, {
+        details: { address: db.address },
+      });
+    }
+    if (!readOnly) await migrate(connection);
+    await checkVersion(connection, readOnly ? "read" : "write");
+    const requested = options.indexing ?? {};
+    return readOnly ? readSetting(connection, requested) : settleSetting(connection, requested);
+  });
 }

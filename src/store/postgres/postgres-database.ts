@@ -10,7 +10,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { StoreLoss } from "../../model/store-loss.ts";
 import type { StoreOptions } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
-import { warnOfLoss } from "../warn-of-loss.ts";
+import { warnOfLoss } from "../store-options.ts";
 import { FeedMarks } from "./fleet/feed-marks.ts";
 import { PostgresServers } from "./fleet/servers.ts";
 import { Snapshots } from "./index/snapshots.ts";

@@ -7,10 +7,10 @@ import {
 } from "../../../test/support/postgres.ts";
 import { append, createSession, expectCode, message } from "../cases/fixture.cases.ts";
 import type { Store, StoreOptions } from "../store.ts";
-import { POSTGRES_MIGRATIONS } from "./migrations.ts";
 import { openPostgresStore } from "./open-postgres-store.ts";
 import { PostgresPool } from "./postgres-driver.ts";
 import { migrate } from "./postgres-schema.ts";
+import { POSTGRES_MIGRATIONS } from "./schema/index.ts";
 
 async function open(address: string, options: StoreOptions = {}): Promise<Store> {
   const store = await openPostgresStore(address, options);

@@ -13,10 +13,10 @@ import {
 import { checkSchema, type Migration, pendingMigrations, type SchemaState } from "../migration.ts";
 import type { Row } from "../records.ts";
 import { DERIVED_TABLES, INDEX_TABLES, PROCESS_TABLES, TABLES } from "../tables.ts";
-import { POSTGRES_MIGRATIONS } from "./migrations.ts";
 import { type PostgresConnection, query } from "./postgres-driver.ts";
 import { isTimeout } from "./postgres-errors.ts";
 import { statements } from "./postgres-statements.ts";
+import { POSTGRES_MIGRATIONS } from "./schema/index.ts";
 import type { TransactionStart } from "./transaction.ts";
 
 /**

@@ -18,20 +18,15 @@ import * as deleteSession from "./operations/delete-session.ts";
 import * as eraseContent from "./operations/erase-content.ts";
 import * as feed from "./operations/feed.ts";
 import * as fork from "./operations/fork.ts";
-import * as ingestedFiles from "./operations/ingested-files.ts";
-import * as leaf from "./operations/leaf.ts";
 import { dropLease, takeLease } from "./operations/leases.ts";
 import * as listSessions from "./operations/list-sessions.ts";
-import * as notes from "./operations/notes.ts";
-import * as originals from "./operations/originals.ts";
+import { findToken, PROGRAMS } from "./operations/programs.ts";
 import { purgeDeleted } from "./operations/purge-deleted.ts";
 import * as readEntries from "./operations/read-entries.ts";
-import * as routes from "./operations/routes.ts";
 import * as sessions from "./operations/sessions.ts";
 import { checkIntegrity, status } from "./operations/status.ts";
 import * as streams from "./operations/streams.ts";
 import { sweep } from "./operations/sweep.ts";
-import * as tokens from "./operations/tokens.ts";
 import type { PostgresDatabase } from "./postgres-database.ts";
 import { isEntryTaken } from "./postgres-errors.ts";
 import {
@@ -41,7 +36,6 @@ import {
   WRITE_START,
   writeSetting,
 } from "./postgres-schema.ts";
-import * as records from "./records/records.ts";
 import type { Transaction } from "./transaction.ts";
 
 const AGAIN = { again: true };
@@ -60,17 +54,11 @@ const OPERATIONS: {
   ...eraseContent,
   ...feed,
   ...fork,
-  ...ingestedFiles,
-  ...leaf,
   ...listSessions,
-  ...notes,
-  ...originals,
   ...readEntries,
-  ...records,
-  ...routes,
   ...sessions,
   ...streams,
-  ...tokens,
+  ...PROGRAMS,
 };
 
 export class PostgresStore extends BaseStore implements Store {
@@ -110,7 +98,7 @@ export class PostgresStore extends BaseStore implements Store {
   sweep: Store["sweep"] = (request) => this.notified(sweep(this.#db, request));
 
   findToken: Store["findToken"] = (id) =>
-    this.#db.across(READ_START, AGAIN, (tx) => tokens.findToken(tx, id));
+    this.#db.across(READ_START, AGAIN, (tx) => findToken(tx, id));
 
   feedHead: Store["feedHead"] = (tenant, position) =>
     position === undefined

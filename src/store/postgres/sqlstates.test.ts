@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { translatePostgresError } from "./postgres-errors.ts";
-import { CLASSES } from "./sqlstates.ts";
+import { CLASSES, translatePostgresError } from "./postgres-errors.ts";
 
 /** Every class of Appendix A of the manual: of PostgreSQL 18, and 72 of versions up to 16. */
 const APPENDIX_A =

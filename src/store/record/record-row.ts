@@ -2,9 +2,8 @@
 
 import { sha256 } from "../../transcript/hash.ts";
 import { rowDamaged } from "../damage/damage-errors.ts";
-import { parseStored, storedBytes, storedBytesOrNull } from "../damage/stored-json.ts";
+import { parseStored, storedBytes, storedBytesOrNull, textOrNull } from "../damage/stored-json.ts";
 import type { Row } from "../records.ts";
-import { textOrNull } from "../rows/text.ts";
 import type { CurrentRecord } from "./plan-records.ts";
 import type { RecordParts, RecordPlace, RecordRange, RecordRecord } from "./record-port.ts";
 

@@ -3,8 +3,8 @@
 import type { EntryKind, EntryStatus, Role, Usage } from "../../model/entry.ts";
 import { type HashedColumns, toHex } from "../../transcript/hash.ts";
 import type { TreePlace } from "../../transcript/place.ts";
+import { textOrNull } from "../damage/stored-json.ts";
 import type { EntryRecord, EntryUsage, NewEntry, PlacedEntry, Row } from "../records.ts";
-import { textOrNull } from "./text.ts";
 
 /** An entry as an append stores it. */
 export interface EntryRow {

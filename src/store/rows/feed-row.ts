@@ -2,11 +2,15 @@
 
 import type { ChangeKind } from "../../model/change.ts";
 import { toHex } from "../../transcript/hash.ts";
-import { storedBytes, storedBytesOrNull, storedPosition } from "../damage/stored-json.ts";
+import {
+  storedBytes,
+  storedBytesOrNull,
+  storedPosition,
+  textOrNull,
+} from "../damage/stored-json.ts";
 import { toIndexStatus } from "../index/index-status.ts";
 import { toManifest } from "../index/manifest-codec.ts";
 import type { ChangeRecord, Row, TenantStatus, Tombstone } from "../records.ts";
-import { textOrNull } from "./text.ts";
 
 export function toChange(row: Row): ChangeRecord {
   const position = storedPosition(row["position"]);

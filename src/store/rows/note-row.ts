@@ -2,9 +2,8 @@
 
 import type { Fact, Memory } from "../../model/note.ts";
 import { rowDamaged } from "../damage/damage-errors.ts";
-import { parseStored, storedObject } from "../damage/stored-json.ts";
+import { parseStored, storedObject, textOrNull } from "../damage/stored-json.ts";
 import type { NewFact, Row } from "../records.ts";
-import { textOrNull } from "./text.ts";
 
 /** From `facts` (f) and the fact's session (s). */
 export const FACT_COLUMNS = `f.id, s.id AS session_id, f.subject, f.predicate, f.object,

@@ -11,9 +11,9 @@ import {
 } from "../../model/session-fields.ts";
 import { sessionDamaged } from "../damage/damage-errors.ts";
 import { storedObject } from "../damage/stored-json.ts";
-import type { EraseMode, RetentionDue } from "../erase-records.ts";
 import type { ModelCount, Row, SessionSize, UsageSum } from "../records.ts";
-import { columnOf } from "./column-of.ts";
+import type { EraseMode, RetentionDue } from "../requests.ts";
+import { columnOf } from "./session-values.ts";
 
 const TOKEN_COLUMNS = {
   inputTokens: "t.input_tokens",

@@ -1,5 +1,6 @@
 /** The statements that write a session, and their values, derived from the table of its fields. */
 
+import type { JsonObject } from "../../model/json.ts";
 import type { IngestFigures, Origin, Session } from "../../model/session.ts";
 import {
   FIGURE_FIELDS,
@@ -8,16 +9,14 @@ import {
   ORIGIN_FIELDS,
   SESSION_FIELDS,
 } from "../../model/session-fields.ts";
-import { ownIdOf } from "../ids/short-id.ts";
-import { patchedMetadata } from "../metadata.ts";
+import { TITLE_FROM_KEY } from "../../transcript/title/title-text.ts";
 import type { ForkOrigin, NewSession, SessionPatch } from "../records.ts";
-import { foldTitle } from "../title.ts";
-import { columnOf } from "./column-of.ts";
+import { ownIdOf } from "../session-ref.ts";
 
-export type SessionValue = string | number | Uint8Array | null;
+type SessionValue = string | number | Uint8Array | null;
 
 /** The backend's nth parameter: `?1` or `$1`. */
-export type Parameter = (position: number) => string;
+type Parameter = (position: number) => string;
 
 const STORED = fieldsOf(SESSION_FIELDS).filter(([, { column }]) => column?.startsWith("s."));
 const CHANGED = STORED.filter(([name, { set }]) => set !== undefined || name === "summary");
@@ -104,4 +103,31 @@ function toColumn({ kind }: Field, value: unknown): SessionValue {
   if (value === undefined || value === null) return null;
   if (kind === "json") return Buffer.from(JSON.stringify(value));
   return kind === "counts" ? JSON.stringify(value) : (value as SessionValue);
+}
+
+/** The name of a column without its table: `title` of `s.title`. */
+export function columnOf({ column = "" }: { readonly column?: string }): string {
+  return column.slice(column.indexOf(".") + 1);
+}
+
+/** The folded form of a title for filters, equal on both backends. */
+export function foldTitle(title: string): string {
+  return title.normalize("NFKC").toLowerCase();
+}
+
+/** Merges at the top level; a null removes its key. */
+export function mergeFields(current: JsonObject, patch: JsonObject): JsonObject {
+  const merged = { ...current, ...patch };
+  return Object.fromEntries(
+    Object.entries(merged).filter(([key]) => !Object.hasOwn(patch, key) || patch[key] !== null),
+  );
+}
+
+/** Merges a patch; a title that a caller sets clears the mark of a derived title. */
+export function patchedMetadata(
+  metadata: JsonObject,
+  { title, metadata: patch = {} }: Pick<SessionPatch, "title" | "metadata">,
+): JsonObject {
+  const isSet = title !== undefined && metadata[TITLE_FROM_KEY] !== undefined;
+  return mergeFields(metadata, { ...(isSet ? { [TITLE_FROM_KEY]: null } : {}), ...patch });
 }

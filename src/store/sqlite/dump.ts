@@ -6,14 +6,14 @@
  */
 
 import { BackscrollError } from "../../model/errors.ts";
+import { textOrNull } from "../damage/stored-json.ts";
 import type { Row, RowBatch } from "../records.ts";
 import { isTableName, TABLES, type TableName } from "../tables.ts";
-import { sealRows } from "./backup-seal.ts";
-import { packLoaded } from "./packs/load-packs.ts";
-import { PARENT_ID } from "./packs/parent-column.ts";
+import { PARENT_ID } from "./operations/entry-columns.ts";
 import { unfold } from "./packs/read-pack.ts";
+import { preparePack, writePack } from "./packs/write-pack.ts";
 import { SqliteConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
-import { renewEpoch } from "./sqlite-schema.ts";
+import { renewEpoch, sealRows } from "./sqlite-schema.ts";
 
 const BATCH_ROWS = 500;
 
@@ -183,4 +183,55 @@ function* batches(rows: Iterable<SqlRow>, size: number): Generator<SqlRow[]> {
     batch = [];
   }
   if (batch.length > 0) yield batch;
+}
+
+/** The batch size of an import. */
+const MAX_ENTRIES = 128;
+const MAX_BYTES = 128 * 1024;
+
+/** Rows in this backend's form: with `pack`, and without packed columns. */
+function packLoaded(db: SqliteConnection, rows: readonly Row[]): Row[] {
+  return [...runs(rows)].flatMap((run) => {
+    const { tenant, session, sequence } = run[0] as Row;
+    const entries = run.map((row) => ({
+      kind: String(row["kind"]),
+      role: textOrNull(row["role"]),
+      content: bytesOf(row["content"]),
+      metadata: bytesOf(row["metadata"]),
+    }));
+    const pack = preparePack(entries);
+    const parts = writePack(db, Number(tenant), Number(session), Number(sequence), pack);
+    return run.map((row, i) => ({ ...row, ...parts[i] }));
+  });
+}
+
+/** Runs of consecutive sequences in one session, up to a pack's size. */
+function* runs(rows: readonly Row[]): Generator<Row[]> {
+  let run: Row[] = [];
+  let bytes = 0;
+  for (const row of rows) {
+    const last = run.at(-1);
+    const isFull = run.length === MAX_ENTRIES || bytes >= MAX_BYTES;
+    if (last !== undefined && (isFull || !follows(row, last))) {
+      yield run;
+      run = [];
+      bytes = 0;
+    }
+    run.push(row);
+    bytes += (bytesOf(row["content"])?.length ?? 0) + (bytesOf(row["metadata"])?.length ?? 0);
+  }
+  if (run.length > 0) yield run;
+}
+
+function follows(row: Row, last: Row): boolean {
+  return (
+    row["tenant"] === last["tenant"] &&
+    row["session"] === last["session"] &&
+    Number(row["sequence"]) === Number(last["sequence"]) + 1
+  );
+}
+
+function bytesOf(value: Row[string] | undefined): Buffer | null {
+  if (!(value instanceof Uint8Array)) return null;
+  return Buffer.from(value.buffer, value.byteOffset, value.length);
 }

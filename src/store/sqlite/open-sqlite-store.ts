@@ -4,17 +4,15 @@ import { availableParallelism } from "node:os";
 import { describeConflict, firstSetting, warnOfConflict } from "../index/stored-indexing.ts";
 import { flushAtOf } from "../indexer.ts";
 import type { Store, StoreOptions } from "../store.ts";
-import { MEMORY } from "../store-options.ts";
-import { warnOfLoss } from "../warn-of-loss.ts";
-import type { ExecutorOptions } from "./executor/executor.ts";
+import { MEMORY, warnOfLoss } from "../store-options.ts";
+import type { Executor, ExecutorOptions, OnUnmerged } from "./executor/executor.ts";
 import { InThread } from "./executor/in-thread.ts";
-import { startExecutor } from "./executor/start-executor.ts";
+import { Threads } from "./executor/threads.ts";
 import { settleSetting } from "./index/setting.ts";
 import { openFile } from "./opening/open-file.ts";
 import { prepareFile } from "./sqlite-file.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
-import { describeUnmerged, warnOfLog } from "./unmerged-log.ts";
 
 export async function openSqliteStore(path: string, options: StoreOptions = {}): Promise<Store> {
   const readOnly = options.readOnly ?? false;
@@ -51,4 +49,29 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
     opened.release();
     throw error;
   }
+}
+
+function startExecutor(
+  options: ExecutorOptions,
+  inThread: boolean,
+  onUnmerged: OnUnmerged,
+): Executor {
+  if (inThread) return new InThread(options, onUnmerged);
+  try {
+    return new Threads(options, onUnmerged);
+  } catch {
+    // Some hosts forbid worker threads. The store then runs on the host's thread.
+    return new InThread(options, onUnmerged);
+  }
+}
+
+/** A write-ahead log that stays, because the file cannot take its pages: the disk is full. */
+
+function describeUnmerged(path: string, reason: string): string {
+  return `everything that was acknowledged is stored, but the write-ahead log could not be merged into ${path}: ${reason}. Keep ${path}-wal beside it; the next process that closes the store merges it, once there is room`;
+}
+
+/** The default handler: Node prints the warning once, to standard error. */
+function warnOfLog(sentence: string): void {
+  process.emitWarning(sentence, { type: "BackscrollWarning", code: "BACKSCROLL_LOG" });
 }

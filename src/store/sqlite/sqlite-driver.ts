@@ -5,19 +5,19 @@
  * holds a read transaction open and blocks checkpoints.
  */
 
+import type * as NodeSqlite from "node:sqlite";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Durability } from "../store.ts";
 import { MEMORY } from "../store-options.ts";
-import { loadSqlite } from "./node-sqlite.ts";
 import { locationForReading } from "./opening/read-only-folder.ts";
-import { PackCache } from "./packs/pack-cache.ts";
+import { PackCache } from "./packs/pack.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
 import { WriteCache } from "./write-cache.ts";
 
 export type SqlValue = null | number | string | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly readOnly?: boolean;
   readonly durability?: Durability;
   /** The page cache, in KiB. */
@@ -246,4 +246,18 @@ interface Prepared {
 function byName(values: readonly SqlValue[]): readonly SqlValue[] {
   const named = Object.fromEntries(values.map((value, i) => [`?${i + 1}`, value]));
   return [named] as unknown as readonly SqlValue[];
+}
+
+/**
+ * Node 22 warns on first use, in each thread, that SQLite is experimental; a user cannot act on it.
+ * A static import would emit the warning while modules are linked, before this code runs.
+ */
+function loadSqlite(): typeof NodeSqlite {
+  const emitWarning = process.emitWarning;
+  process.emitWarning = () => undefined;
+  try {
+    return process.getBuiltinModule("node:sqlite");
+  } finally {
+    process.emitWarning = emitWarning;
+  }
 }

@@ -34,7 +34,7 @@ export function prepareFile(path: string, options: { create: boolean; readOnly: 
   return file;
 }
 
-export function networkFileSystem(type: number): string | undefined {
+function networkFileSystem(type: number): string | undefined {
   return NETWORK_FILE_SYSTEMS[type >>> 0];
 }
 

@@ -2,12 +2,12 @@
 
 import { randomUUID } from "node:crypto";
 import { BackscrollError } from "../../model/errors.ts";
+import { SEAL_TABLE } from "../backup-seal.ts";
 import { storedEpoch } from "../damage/stored-json.ts";
 import { checkSchema, type Migration, pendingMigrations, type SchemaState } from "../migration.ts";
 import { MEMORY } from "../store-options.ts";
-import { dropSeal } from "./backup-seal.ts";
-import { SQLITE_MIGRATIONS } from "./migrations.ts";
-import type { SqliteConnection, SqlRow } from "./sqlite-driver.ts";
+import { SQLITE_MIGRATIONS } from "./schema/index.ts";
+import { SqliteConnection, type SqlRow } from "./sqlite-driver.ts";
 import { NOW, statements } from "./sqlite-statements.ts";
 
 /** "BkSc": marks the file as ours, so that we never write into another program's database. */
@@ -120,4 +120,33 @@ function toState(row: SqlRow | undefined): SchemaState | undefined {
     minReader: Number(row["min_reader"]),
     minWriter: Number(row["min_writer"]),
   };
+}
+
+/** Nothing else may have the file open, so that all of it is in the file afterwards. */
+export function sealBackup(path: string, sums: readonly (readonly [string, string])[]): void {
+  const db = new SqliteConnection(path);
+  try {
+    db.begin();
+    db.exec(`CREATE TABLE ${SEAL_TABLE} (part TEXT, sha256 TEXT)`);
+    for (const [part, sum] of sums) db.run(`INSERT INTO ${SEAL_TABLE} VALUES (?, ?)`, part, sum);
+    db.commit();
+  } finally {
+    db.close();
+  }
+}
+
+/** The seal as a batch of the dump; undefined: the store has none. */
+export function sealRows(db: SqliteConnection): { table: string; rows: SqlRow[] } | undefined {
+  if (!hasSeal(db)) return undefined;
+  return { table: SEAL_TABLE, rows: db.all(`SELECT part, sha256 FROM ${SEAL_TABLE}`) };
+}
+
+/** Before the first write of the file as an ordinary store. */
+function dropSeal(db: SqliteConnection): void {
+  if (hasSeal(db)) db.exec(`DROP TABLE IF EXISTS ${SEAL_TABLE}`);
+}
+
+function hasSeal(db: SqliteConnection): boolean {
+  const sql = `SELECT 1 AS found FROM sqlite_schema WHERE type = 'table' AND name = '${SEAL_TABLE}'`;
+  return db.get(sql) !== undefined;
 }

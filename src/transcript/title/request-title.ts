@@ -6,8 +6,7 @@
  * sentences that only assign a role ("You are an expert reviewer.").
  */
 
-import { gradeTitle, type TitleGrade } from "./says-something.ts";
-import { shortenTitle, toOneLine } from "./shorten.ts";
+import { gradeTitle, shortenTitle, type TitleGrade, toOneLine } from "./title-text.ts";
 
 export interface MadeTitle {
   readonly title: string;

@@ -1,8 +1,17 @@
 /** Derives a title from the requests of a conversation, in order, if its source has none. */
 
+import type { JsonObject } from "../../model/json.ts";
 import { type MadeTitle, titleOfRequest } from "./request-title.ts";
-import { gradeTitle, type TitleGrade } from "./says-something.ts";
-import { MAX_TITLE_LENGTH, toOneLine } from "./shorten.ts";
+import {
+  FROM_REQUEST,
+  FROM_SOURCE,
+  gradeTitle,
+  isMadeTitle,
+  MAX_TITLE_LENGTH,
+  TITLE_FROM_KEY,
+  type TitleGrade,
+  toOneLine,
+} from "./title-text.ts";
 
 /** Later requests are about details. */
 const REQUESTS = 12;
@@ -61,4 +70,48 @@ export function titleFromSource(
   if (isWhole) return { title: line, grade: gradeTitle(line), isMade: false };
   const made = titleOfRequest(title ?? "");
   return made === undefined ? undefined : { ...made, isMade: true };
+}
+
+interface TitlePatch {
+  readonly title?: string;
+  readonly metadata?: JsonObject;
+}
+
+/**
+ * `source` is the files' current title, `made` the one derived from requests. A title set here
+ * stays; a file's title is replaced by the file's next one; a derived title is replaced by either,
+ * and by a derived one of a better grade.
+ */
+export function titlePatch(
+  session: { readonly title: string; readonly metadata: JsonObject },
+  source: string | null,
+  made: MadeTitle | undefined,
+): TitlePatch {
+  if (isOwn(session, source)) return source === null ? {} : { title: session.title };
+  const given = titleFromSource(source);
+  if (given !== undefined && !given.isMade) {
+    return given.title === session.title && session.metadata[TITLE_FROM_KEY] === FROM_SOURCE
+      ? {}
+      : { title: given.title, metadata: { [TITLE_FROM_KEY]: FROM_SOURCE } };
+  }
+  const best = made === undefined || (given?.grade ?? 0) >= made.grade ? given : made;
+  if (best === undefined) return session.title === source && source !== "" ? cleared() : {};
+  const isBetter = !isMadeTitle(session) || best.grade > gradeTitle(session.title);
+  return isBetter ? { title: best.title, metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } } : {};
+}
+
+/** Neither the source nor the requests give a usable title. */
+function cleared(): TitlePatch {
+  return { title: "", metadata: { [TITLE_FROM_KEY]: FROM_REQUEST } };
+}
+
+/** Set by a user or a program here: without a mark, and not from a file. */
+function isOwn(
+  { title, metadata }: { readonly title: string; readonly metadata: JsonObject },
+  source: string | null,
+): boolean {
+  if (title === "" || metadata[TITLE_FROM_KEY] !== undefined) return false;
+  // The store cuts a source's title that is too long.
+  const begin = title.slice(0, 2 * MAX_TITLE_LENGTH);
+  return title !== source && !(begin.length > MAX_TITLE_LENGTH && source?.startsWith(begin));
 }

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { titleOfRequest } from "./request-title.ts";
-import { shortenTitle } from "./shorten.ts";
-import { TitleMaker, titleFromSource } from "./title-maker.ts";
-import { titlePatch } from "./title-patch.ts";
+import { TitleMaker, titleFromSource, titlePatch } from "./title-maker.ts";
+import { shortenTitle } from "./title-text.ts";
 
 function titleOf(...requests: readonly string[]): string | undefined {
   const titles = new TitleMaker();

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { open } from "../../open.ts";
-import { gradeTitle } from "../../transcript/title/says-something.ts";
+import { gradeTitle } from "../../transcript/title/title-text.ts";
 import { makeBriefing } from "./briefing.ts";
 import { readPath } from "./write-native.ts";
 

@@ -5,13 +5,12 @@
 
 import { maskBlock, maskEntry } from "../../api/mask.ts";
 import { addEntry, finishDigest, startDigest } from "../../compaction/digest/digest.ts";
-import { renderSummary } from "../../compaction/render/render.ts";
-import { cutMiddle, lengthOf } from "../../context/cut-middle.ts";
-import type { ContextMessage } from "../../context/message.ts";
-import { escapeTags } from "../../context/own-tags.ts";
-import { quoteConversation } from "../../context/quote.ts";
+import { renderSummary } from "../../compaction/render.ts";
+import type { ContextMessage } from "../../context/chat-model.ts";
+import { cutMiddle, lengthOf } from "../../context/cut-text.ts";
+import { escapeTags, quoteConversation } from "../../context/quote.ts";
 import { countBlocks, TOKEN_ESTIMATE } from "../../context/tokens.ts";
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
+import type { SessionApi } from "../../engine/interfaces.ts";
 import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { MAX_PAGE, MIN_CONTEXT_BUDGET } from "../../model/limits.ts";

@@ -3,16 +3,15 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { NativeFormat } from "../../export/native/carried.ts";
 import { CLAUDE_CODE_NATIVE } from "../../export/native/claude-code.ts";
 import { CODEX_NATIVE } from "../../export/native/codex.ts";
 import { geminiNative } from "../../export/native/gemini-cli.ts";
-import type { NativeFormat } from "../../export/native/native-format.ts";
 import { OPENCODE_NATIVE } from "../../export/native/opencode.ts";
 import { PI_NATIVE } from "../../export/native/pi.ts";
 import type { Environment } from "../../ingest/source.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { RESUME_COMMANDS } from "../resume-command.ts";
-import { shellWord } from "../shell-word.ts";
+import { RESUME_COMMANDS, shellWord } from "../resume-command.ts";
 
 export interface ResumeTarget {
   readonly name: string;

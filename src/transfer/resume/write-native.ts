@@ -5,22 +5,24 @@
 
 import { execFile } from "node:child_process";
 import { getRandomValues, randomUUID } from "node:crypto";
-import { link, mkdir, open, realpath, rm, stat } from "node:fs/promises";
+import { link, mkdir, open, readdir, readFile, realpath, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
-import type { SessionApi } from "../../engine/interfaces/session-api.ts";
-import { type Loss, LossLog } from "../../export/losses.ts";
+import type { SessionApi } from "../../engine/interfaces.ts";
+import { type Loss, LossLog } from "../../export/format.ts";
 import { type CarriedMessage, carryMessages } from "../../export/native/carried.ts";
 import { readTranscript } from "../../ingest/read-transcript.ts";
 import type { Environment, ImportedEntry } from "../../ingest/source.ts";
+import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { shellWord } from "../shell-word.ts";
-import { registerThread } from "./codex-register.ts";
-import { findDifference } from "./compare-carried.ts";
+import { COPIED_PICTURE } from "../../transcript/copy-mark.ts";
+import { parseExact } from "../../transcript/exact-json.ts";
+import { shellWord } from "../resume-command.ts";
 import { codexHome, type ResumeTarget } from "./targets.ts";
 
-export interface NativeOptions {
+interface NativeOptions {
   readonly environment: Environment;
   /** The working folder of the continued conversation. */
   readonly cwd: string;
@@ -196,4 +198,156 @@ async function importFile(program: string, file: string, cwd: string): Promise<v
       },
     );
   }
+}
+
+/**
+ * Describes the first difference; undefined if there is none. Thoughts and failures are not
+ * compared.
+ */
+function findDifference(
+  carried: readonly CarriedMessage[],
+  read: readonly ImportedEntry[],
+): string | undefined {
+  const wanted = carried.flatMap(({ role, blocks }) =>
+    blocks.flatMap((block) => atoms(role, block)),
+  );
+  const found = read
+    .filter(({ kind }) => kind === "message" || kind === "custom_message")
+    .flatMap(({ role, blocks }) => blocks.flatMap((block) => atoms(role ?? "user", block)));
+  const at = wanted.findIndex((atom, i) => atom !== found[i]);
+  if (at >= 0)
+    return `part ${at + 1} of ${wanted.length} is read as ${short(found[at])}, not ${short(wanted[at])}`;
+  return found.length === wanted.length
+    ? undefined
+    : `it is read as ${found.length} parts, not ${wanted.length}`;
+}
+
+function atoms(role: string, block: Block): string[] {
+  switch (block.type) {
+    case "text":
+      return [`${role} text ${block.text}`];
+    case "tool_use":
+      return [`call ${block.id} ${block.name} ${toJson(inputTextOf(block))}`];
+    case "tool_result":
+      return [`result ${block.toolUseId} ${outputOf(block.output)}`];
+    case "image":
+      return [`${role} image ${block.data ?? block.url ?? ""}`];
+    default:
+      return [];
+  }
+}
+
+function outputOf(output: string | readonly Block[]): string {
+  if (typeof output === "string") return output;
+  return output.map((block) => (block.type === "text" ? block.text : COPIED_PICTURE)).join("\n");
+}
+
+/** As the formats represent it: a JSON object, or an object around the text. */
+function toJson(input: string): string {
+  try {
+    const value = parseExact(input);
+    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+    return JSON.stringify(isObject ? value : { input });
+  } catch {
+    // A model's arguments may be invalid JSON.
+    return JSON.stringify({ input });
+  }
+}
+
+function short(atom: string | undefined): string {
+  if (atom === undefined) return "nothing";
+  return JSON.stringify(atom.length > 80 ? `${atom.slice(0, 80)}…` : atom);
+}
+
+interface CodexThread {
+  readonly id: string;
+  readonly file: string;
+  readonly cwd: string;
+  readonly title: string;
+  /** Epoch milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Codex's register of threads is a SQLite database with its version in the file name. `codex
+ * resume` lists registered threads; Codex registers others when it opens them by id. A register of
+ * an unknown schema is left unchanged.
+ *
+ * The database's path; null if missing or of an unknown schema.
+ */
+async function registerThread(home: string, thread: CodexThread): Promise<string | null> {
+  const file = await findRegister(home);
+  if (file === null) return null;
+  const provider = await providerOf(home);
+  try {
+    const sqlite = await import("node:sqlite");
+    const database = new sqlite.DatabaseSync(file);
+    try {
+      database.exec("PRAGMA busy_timeout = 2000");
+      return insert(database, thread, provider) ? file : null;
+    } finally {
+      database.close();
+    }
+  } catch {
+    // Locked, or not a database: Codex registers the thread when it opens it.
+    return null;
+  }
+}
+
+async function findRegister(home: string): Promise<string | null> {
+  const names = await readdir(home).catch(() => []);
+  const versions = names.flatMap((name) => {
+    const [, version] = /^state_(\d+)\.sqlite$/.exec(name) ?? [];
+    return version === undefined ? [] : [{ name, version: Number(version) }];
+  });
+  const newest = versions.sort((a, b) => b.version - a.version)[0];
+  return newest === undefined ? null : join(home, newest.name);
+}
+
+/** The list shows the threads of the configured provider. */
+async function providerOf(home: string): Promise<string> {
+  const text = await readFile(join(home, "config.toml"), "utf8").catch(() => "");
+  const top = text.split(/^[ \t]*\[/m, 1)[0] ?? "";
+  return /^[ \t]*model_provider[ \t]*=[ \t]*["']([^"'\n]+)["']/m.exec(top)?.[1] ?? "openai";
+}
+
+function insert(database: DatabaseSync, thread: CodexThread, provider: string): boolean {
+  const columns = database
+    .prepare("SELECT name, \"notnull\", dflt_value FROM pragma_table_info('threads')")
+    .all();
+  const seconds = Math.floor(thread.now / 1000);
+  const values: Readonly<Record<string, string | number>> = {
+    id: thread.id,
+    rollout_path: thread.file,
+    created_at: seconds,
+    updated_at: seconds,
+    source: "cli",
+    model_provider: provider,
+    cwd: thread.cwd,
+    title: thread.title,
+    sandbox_policy: '{"type":"read-only"}',
+    approval_mode: "on-request",
+    has_user_event: 1,
+    cli_version: "0.0.0",
+    first_user_message: thread.title,
+    preview: thread.title,
+    created_at_ms: thread.now,
+    updated_at_ms: thread.now,
+    thread_source: "user",
+    recency_at: seconds,
+    recency_at_ms: thread.now,
+    history_mode: "legacy",
+  };
+  const known = columns.filter(({ name }) => Object.hasOwn(values, String(name)));
+  const isUnderstood = columns.every(
+    ({ name, notnull, dflt_value }) =>
+      notnull === 0 || dflt_value !== null || Object.hasOwn(values, String(name)),
+  );
+  if (columns.length === 0 || !isUnderstood) return false;
+  const names = known.map(({ name }) => String(name));
+  const marks = names.map(() => "?").join(", ");
+  database
+    .prepare(`INSERT OR IGNORE INTO threads (${names.join(", ")}) VALUES (${marks})`)
+    .run(...names.map((name) => values[name] ?? ""));
+  return true;
 }

@@ -1,6 +1,6 @@
 /** Agents of several frameworks, on scripted models, that answer one request after looking something up. */
 
-import type { TenantApi } from "../../../src/engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../src/engine/interfaces.ts";
 
 /** Takes a request through a tool call to an answer, which it gives back. */
 export type RunTurn = (

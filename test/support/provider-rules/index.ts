@@ -4,7 +4,7 @@
  * A context may end with an answer, for display; a request to a model may not.
  */
 
-import type { ContextMessage } from "../../../src/context/message.ts";
+import type { ContextMessage } from "../../../src/context/chat-model.ts";
 import { PROVIDERS, type Provider, renderContext } from "../../../src/context/render/render.ts";
 import { aiSdkViolations } from "./ai-sdk.ts";
 import { anthropicEndViolations, anthropicViolations } from "./anthropic.ts";

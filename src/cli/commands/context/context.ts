@@ -1,13 +1,18 @@
-import { toWireContext } from "../../../api/context.ts";
-import { maskBlock } from "../../../api/mask.ts";
+import { toWireContext, toWireRecalled } from "../../../api/context.ts";
+import { maskBlock, maskEntry, maskFact } from "../../../api/mask.ts";
+import { toWire } from "../../../api/shape.ts";
+import { toWirePrices } from "../../../api/stats.ts";
 import { PROVIDERS, renderContext } from "../../../context/render/render.ts";
 import type { BuiltContext } from "../../../engine/context/build-context.ts";
+import { RECALL_SCOPES, type Recalled } from "../../../engine/context/recall.ts";
+import { CONTEXT_USAGE } from "../../../model/answers/context.ts";
 import { DEFAULT_CONTEXT_BUDGET, MIN_CONTEXT_BUDGET } from "../../../model/limits.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
-import { counted, formatCount } from "../../print.ts";
-import { formatBlocks } from "../../print-entry.ts";
-import { withStore } from "../../store.ts";
+import { counted, formatCount, formatDollars } from "../../print.ts";
+import { formatBlocks, formatEntry } from "../../print-session.ts";
+import { withSession, withStore } from "../../store.ts";
+import { oneLine } from "../../text.ts";
 import { given, toChoice, toCount } from "../../values.ts";
 
 export const context: Command = defineCommand({
@@ -16,37 +21,23 @@ export const context: Command = defineCommand({
   summary: "Show the context for a model, under a token budget.",
   details:
     "Pinned entries, the summary, facts, older turns, recalled messages and the newest turn, in this order; over budget, recalled messages yield first, then facts, older turns and the summary, then parts of the newest turn are cut. Secrets are masked unless --raw is given. Exits with 2 if the pinned entries do not fit.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    budget: {
-      type: "string",
-      value: "N",
-      help: `Tokens that all of it may take: at least ${MIN_CONTEXT_BUDGET}; ${DEFAULT_CONTEXT_BUDGET} if left out.`,
-    },
-    turns: {
-      type: "string",
-      value: "N",
-      help: "The limit of verbatim turns; 20 if left out.",
-    },
-    recall: {
-      type: "string",
-      value: "N",
-      help: "The limit of recalled messages; 8 if left out, 0: none.",
-    },
-    facts: { type: "boolean", help: "Add the session's facts." },
-    participants: {
-      type: "string",
-      value: "NAMES",
-      help: "Only messages of these actors, separated by commas.",
-    },
-    leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },
-    provider: {
-      type: "string",
-      value: "NAME",
-      help: `Print the request for this provider, as JSON: ${PROVIDERS.join(", ")}.`,
-    },
-    full: { type: "boolean", help: "Show everything in full." },
-    raw: { type: "boolean", help: "Show secrets too." },
+    budget: option(
+      "N",
+      `Tokens that all of it may take: at least ${MIN_CONTEXT_BUDGET}; ${DEFAULT_CONTEXT_BUDGET} if left out.`,
+    ),
+    turns: option("N", "The limit of verbatim turns; 20 if left out."),
+    recall: option("N", "The limit of recalled messages; 8 if left out, 0: none."),
+    facts: flag("Add the session's facts."),
+    participants: option("NAMES", "Only messages of these actors, separated by commas."),
+    leaf: option("ENTRY", "The path to this entry, not the active one."),
+    provider: option(
+      "NAME",
+      `Print the request for this provider, as JSON: ${PROVIDERS.join(", ")}.`,
+    ),
+    full: flag("Show everything in full."),
+    raw: flag("Show secrets too."),
   },
   examples: [
     "context 5f0c2a91 --budget 8000",
@@ -72,16 +63,13 @@ export const context: Command = defineCommand({
           leaf: options.leaf,
         }),
       });
-      const shown = options.raw ? built : mask(built);
+      const shown = options.raw ? built : maskContext(built);
       const { terminal } = cli;
       if (provider !== undefined) {
         await terminal.printJson(renderContext(shown.messages, provider));
         return EXIT.ok;
       }
-      if (cli.json) {
-        await terminal.printJson(toWireContext(shown));
-        return EXIT.ok;
-      }
+      if (cli.json) return terminal.printJson(toWireContext(shown));
       for (const message of shown.messages) {
         const who = message.actor === null ? message.role : `${message.role} ${message.actor}`;
         await terminal.print(terminal.bold(`${message.part} · ${who}`));
@@ -96,11 +84,10 @@ export const context: Command = defineCommand({
         const why = reason === "budget" ? "they do not fit" : "newer turns fill the limit";
         await terminal.print(`Left out: ${formatCount(count)} of ${part}, because ${why}.`);
       }
-      return EXIT.ok;
     }),
 });
 
-function mask(built: BuiltContext): BuiltContext {
+function maskContext(built: BuiltContext): BuiltContext {
   return {
     ...built,
     messages: built.messages.map((message) => ({
@@ -108,4 +95,92 @@ function mask(built: BuiltContext): BuiltContext {
       blocks: message.blocks.map(maskBlock),
     })),
   };
+}
+
+export const usage: Command = defineCommand({
+  name: "usage",
+  summary: "Show a session's context size, tokens and cost.",
+  details:
+    "The context size is the provider's report of the last call, cache included, plus an estimate of later messages. The billed tokens are the sum of all calls, and do not measure the context. The cost is theirs by list prices, as in stats; sub-agents are sessions of their own.",
+  arguments: [SESSION],
+  options: {
+    leaf: option("ENTRY", "The path to this entry, not the active one."),
+  },
+  examples: ["usage 5f0c2a91"],
+  run: (context, args, options) =>
+    withSession(context, "read", args.SESSION, async (handle, tenant) => {
+      const figures = await handle.usage(options.leaf);
+      const { total, prices } = await tenant.stats({ session: handle.id });
+      const { terminal } = context;
+      if (context.json)
+        return terminal.printJson({
+          ...toWire(CONTEXT_USAGE, figures),
+          cost_microusd: total.costMicroUsd,
+          prices: toWirePrices(prices),
+        });
+      const { contextTokens, estimatedTokens, estimated, billed, compaction } = figures;
+      const how = estimated
+        ? "estimated: no provider reported any"
+        : `of which ${formatCount(estimatedTokens)} estimated`;
+      await terminal.print(`Context      ${formatCount(contextTokens)} tokens (${how})`);
+      await terminal.print(`Compacted    ${compaction ?? "never"}`);
+      const { inputTokens, outputTokens, cacheCreationTokens, cacheReadTokens } = billed;
+      await terminal.print(
+        `Billed       ${formatCount(inputTokens)} in, ${formatCount(outputTokens)} out,`,
+      );
+      await terminal.print(
+        `             ${formatCount(cacheCreationTokens)} cache written, ${formatCount(cacheReadTokens)} cache read`,
+      );
+      const cost = `${formatDollars(total.costMicroUsd)} by list prices of ${prices.asOf}`;
+      const unknown = prices.unknown.map(oneLine).join(", ");
+      await terminal.print(`Cost         ${cost}${unknown === "" ? "" : `, without ${unknown}`}`);
+    }),
+});
+
+export const recall: Command = defineCommand({
+  name: "recall",
+  summary: "Find messages and facts of a session that match a question.",
+  details: "Secrets are masked unless --raw is given. Exits with 1 if nothing is found.",
+  arguments: [SESSION, { name: "QUESTION", rest: true, help: "Words or a whole question." }],
+  options: {
+    k: option("N", "The limit of results: at most 20; 8 if left out."),
+    scope: option("SCOPE", "session (the default), owner (all sessions of its owner) or tenant."),
+    full: flag("Show everything in full."),
+    raw: flag("Show secrets too."),
+  },
+  examples: ["recall 5f0c2a91 why does the cron job run twice"],
+  run: (context, args, options) =>
+    withSession(context, "read", args.SESSION, async (handle) => {
+      const found: Recalled[] = [];
+      const input = given({
+        k: toCount(options.k, "--k"),
+        scope: toChoice(options.scope, RECALL_SCOPES, "--scope"),
+      });
+      for await (const item of handle.recall(args.QUESTION, input)) {
+        found.push(options.raw ? item : maskRecalled(item));
+      }
+      const { terminal } = context;
+      const code = found.length === 0 ? EXIT.nothing : EXIT.ok;
+      if (context.json) {
+        await terminal.printJson({ recalled: found.map(toWireRecalled) });
+        return code;
+      }
+      if (found.length === 0) await terminal.print("Nothing found.");
+      const style = { full: options.full ?? false, labels: new Map<string, string>() };
+      for (const item of found) {
+        if (item.type === "fact") {
+          const { subject, predicate, object } = item.fact;
+          await terminal.print(`fact · ${subject} · ${predicate} · ${object}`);
+        } else {
+          for (const line of formatEntry(item.entry, terminal, style)) await terminal.print(line);
+        }
+        await terminal.print();
+      }
+      return code;
+    }),
+});
+
+function maskRecalled(item: Recalled): Recalled {
+  if (item.type === "fact") return { ...item, fact: maskFact(item.fact) };
+  return { ...item, entry: maskEntry(item.entry) };
 }

@@ -1,18 +1,20 @@
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { OwnerDeletion } from "../../../engine/owned/forget-owner.ts";
+import { conversationIds, keepNothing, MCP_CLIENTS } from "../../../mcp/own-session.ts";
+import { BackscrollError } from "../../../model/errors.ts";
 import type { Session } from "../../../model/session.ts";
 import { unlessDeleted } from "../../../recap/found-session.ts";
 import { selectSessions } from "../../../recap/select-sessions.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount, formatTable, formatTime } from "../../print.ts";
 import { commandLine } from "../../program.ts";
-import { Progress } from "../../progress.ts";
 import { refuseServer, withOwnTenant, withStore } from "../../store.ts";
+import { Progress } from "../../terminal.ts";
 import { toPeriod } from "../../values.ts";
 import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
-import { accessToDelete, confirmDeletion, runDeletion } from "../sessions/delete.ts";
+import { accessToDelete, confirmDeletion, runDeletion } from "../sessions/write.ts";
 import { noteLogs } from "../store/doctor.ts";
 
 export const forget: Command = defineCommand({
@@ -20,29 +22,19 @@ export const forget: Command = defineCommand({
   summary: "Delete sessions, and do not ingest them again.",
   details:
     "Deletes as delete does: a session, or every one that the options select together, after showing them; at a terminal it asks. The tombstones, hashes without content, keep them from being ingested again; kept transcripts go with them. To restore one: ingest FILE --force. --matching reads everything that is stored of every session, machine-made ones included, so nothing is missed. With --owner: everything of a person in a store of this machine, that is their sessions with their forks, their messages in other sessions, what was noted under their name, and tokens; the index is purged after it. What is out of reach: backups, and the files that agents themselves keep. Exits with 1 if nothing matches, or the answer is no.",
-  arguments: [
-    {
-      name: "SESSION",
-      optional: true,
-      help: "The session's id: short, whole, or its agent's own.",
-    },
-  ],
+  arguments: [{ ...SESSION, optional: true }],
   options: {
     ...filterOptions("project", "repo", "agent"),
-    since: { type: "string", value: "TIME", help: "Last interaction at or after." },
+    since: option("TIME", "Last interaction at or after."),
     until: UNTIL,
-    matching: {
-      type: "string",
-      value: "TEXT",
-      help: "Only those that have this text anywhere, in any case, also within words.",
-    },
-    owner: { type: "string", value: "NAME", help: "Everything of this owner; no other filter." },
-    "dry-run": { type: "boolean", help: "Only show what would be deleted." },
-    yes: { type: "boolean", help: "Confirms the deletion." },
-    cascade: {
-      type: "boolean",
-      help: "Also their forks, and the memories that were taken from them.",
-    },
+    matching: option(
+      "TEXT",
+      "Only those that have this text anywhere, in any case, also within words.",
+    ),
+    owner: option("NAME", "Everything of this owner; no other filter."),
+    "dry-run": flag("Only show what would be deleted."),
+    yes: flag("Confirms the deletion."),
+    cascade: flag("Also their forks, and the memories that were taken from them."),
   },
   examples: [
     "forget 5f0c2a91 --yes",
@@ -236,3 +228,48 @@ function describe(counts: OwnerDeletion): string[] {
   ];
   return parts.flatMap(([count, noun]) => (count === 0 ? [] : [counted(count, noun)]));
 }
+
+/** An agent's own id is longer than a short one, which nothing could be stored under later. */
+const SHORTEST_ID = 16;
+
+export const incognito: Command = defineCommand({
+  name: "incognito",
+  summary: "Keep nothing of a running session: delete what is stored, and store no more.",
+  details:
+    "Without SESSION, the session of the agent that runs this command, where its environment names it (Claude Code, Qwen Code). A mark, a hash of the agent's id, keeps every process of this store from storing later lines; sub-agents, forks, the kept bytes of the file and memories taken from the session go with it. What was sent to a model, backed up or exported before stays there. ingest FILE --force takes the mark back.",
+  arguments: [
+    {
+      name: "SESSION",
+      optional: true,
+      help: "The session's id: short, whole, or its agent's own, which need not be stored yet.",
+    },
+  ],
+  examples: ["incognito 0f6a2c1e-8d4b-4c5a-9e8f-7b6a5c4d3e2f"],
+  run: (context, args) => {
+    const named =
+      args.SESSION === undefined ? conversationIds({ variables: process.env }) : [args.SESSION];
+    if (named.length === 0) {
+      const variables = MCP_CLIENTS.flatMap((client) => client.variables).join(", ");
+      throw usageError(
+        `no variable of this environment names the running session (${variables}); name it: incognito SESSION`,
+        "SESSION",
+      );
+    }
+    return withStore(context, "create", async (tenant) => {
+      if (args.SESSION !== undefined && args.SESSION.length < SHORTEST_ID) {
+        // A misspelt short id would hide nothing.
+        await tenant.getSessionMeta(args.SESSION).catch((error: unknown) => {
+          if (!BackscrollError.is(error, "session_ambiguous")) throw error;
+        });
+      }
+      const deleted = await keepNothing(tenant, named);
+      const { terminal, json } = context;
+      if (json) await terminal.printJson({ sessions: named, deleted });
+      else {
+        await terminal.print(
+          `Nothing of session ${named.join(", ")} is kept: ${counted(deleted, "session")} deleted, and no more will be stored.`,
+        );
+      }
+    });
+  },
+});

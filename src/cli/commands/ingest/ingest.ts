@@ -1,34 +1,39 @@
+/** Flushes the index after an ingest, so that searches do not read the same tail each time. */
+
 import { resolve } from "node:path";
 import { toWireError } from "../../../api/error.ts";
 import { toWireOutcome, toWireSkipped, toWireTotals } from "../../../api/ingest.ts";
 import { deriveAgain } from "../../../archive/derive-again.ts";
-import { type IngestInput, type IngestReport, ingest } from "../../../archive/ingest.ts";
+import {
+  type IngestInput,
+  type IngestReport,
+  ingest,
+  ingestStream,
+} from "../../../archive/ingest.ts";
 import { createSetting } from "../../../archive/ingest-setting.ts";
-import { ingestStream } from "../../../archive/ingest-stream.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
-import { OVERSIZE } from "../../../ingest/files/oversize.ts";
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
 import { BackscrollError } from "../../../model/errors.ts";
+import { OVERSIZE } from "../../../model/inputs/choices.ts";
 import { MEMORY } from "../../../store/store-options.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
-import type { Context } from "../../context.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
+import { type Context, isServer } from "../../context.ts";
 import { EXIT, exitCodeOf } from "../../exit.ts";
-import { flushAfterIngest } from "../../ingest/flush-index.ts";
-import { IngestProgress } from "../../ingest/ingest-progress.ts";
+import { counted } from "../../print.ts";
 import {
   fileLines,
+  IngestProgress,
   ProblemLines,
   placeLines,
   placesOf,
   type Suggestions,
   summaryLines,
-} from "../../ingest/print-ingest.ts";
-import { counted } from "../../print.ts";
+} from "../../print-ingest.ts";
 import { commandLine, quote } from "../../program.ts";
-import { Progress } from "../../progress.ts";
 import { withStore } from "../../store.ts";
+import { Progress } from "../../terminal.ts";
 import { given, toChoice } from "../../values.ts";
 
 const NAMES = SOURCES.map(({ name }) => name);
@@ -46,37 +51,24 @@ export const ingestCommand: Command = defineCommand({
     { name: "PATH", many: true, optional: true, help: "Files and folders; - is standard input." },
   ],
   options: {
-    source: {
-      type: "string",
-      value: "NAME",
-      help: `The format: ${NAMES.join(", ")}, or auto (if left out), which looks at the content.`,
-    },
-    oversize: {
-      type: "string",
-      value: "HOW",
-      help: "Lines over 1 MB: cut their long values (if left out), or skip the lines.",
-    },
-    force: {
-      type: "boolean",
-      help: "Read unchanged files, too, and restore forgotten sessions of named files.",
-    },
-    again: {
-      type: "boolean",
-      help: "Derive sessions again from the kept bytes, where their reader has improved; with --force all of them.",
-    },
-    "no-originals": {
-      type: "boolean",
-      help: "Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off).",
-    },
-    "dry-run": { type: "boolean", help: "Say what would be stored, and store nothing." },
-    problems: {
-      type: "boolean",
-      help: "List every problem with its file and line, and every file that was not recognised.",
-    },
-    places: {
-      type: "boolean",
-      help: "List the folders that are searched, by agent, and read nothing.",
-    },
+    source: option(
+      "NAME",
+      `The format: ${NAMES.join(", ")}, or auto (if left out), which looks at the content.`,
+    ),
+    oversize: option(
+      "HOW",
+      "Lines over 1 MB: cut their long values (if left out), or skip the lines.",
+    ),
+    force: flag("Read unchanged files, too, and restore forgotten sessions of named files."),
+    again: flag(
+      "Derive sessions again from the kept bytes, where their reader has improved; with --force all of them.",
+    ),
+    "no-originals": flag("Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off)."),
+    "dry-run": flag("Say what would be stored, and store nothing."),
+    problems: flag(
+      "List every problem with its file and line, and every file that was not recognised.",
+    ),
+    places: flag("List the folders that are searched, by agent, and read nothing."),
   },
   examples: ["ingest", "ingest --again", "ingest session.jsonl --dry-run --json"],
   run: async (context, args, options) => {
@@ -352,4 +344,34 @@ function ingestAgain(context: Context, force: boolean): Promise<number> {
     },
     "bulk",
   );
+}
+
+/** A shorter tail is searched in a few milliseconds. */
+const WORTH_A_SEGMENT = 64;
+
+/**
+ * More segments than one load leaves: many small runs wrote them, so they are merged. Segments of
+ * a load are not merged here, which may take longer than the load.
+ */
+const TOO_MANY_SEGMENTS = 96;
+
+export async function flushIndex(
+  tenant: Pick<TenantApi, "indexStatus" | "maintainIndex">,
+): Promise<void> {
+  const { lag } = await tenant.indexStatus();
+  if (lag < WORTH_A_SEGMENT) return;
+  const { segments } = await tenant.maintainIndex("flush");
+  if (segments > TOO_MANY_SEGMENTS) await tenant.maintainIndex("maintain");
+}
+
+/** The same at the end of a command. All is stored by then: a failure only makes searches slower. */
+async function flushAfterIngest(context: Context, tenant: TenantApi): Promise<void> {
+  // A server keeps its index itself.
+  if (isServer(context.address)) return;
+  try {
+    await flushIndex(tenant);
+  } catch (error) {
+    if (!BackscrollError.is(error)) throw error;
+    context.terminal.note(`All is stored, but not yet in the index: ${error.message}`);
+  }
 }

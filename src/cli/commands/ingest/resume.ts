@@ -1,12 +1,40 @@
+/** `resume --in`: continues a session in another agent. */
+
+import { homedir, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
 import type { Session } from "../../../model/session.ts";
 import { sourceFieldsOf } from "../../../transcript/source-fields.ts";
-import { RESUME_TARGETS } from "../../../transfer/resume/targets.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import {
+  DEFAULT_BRIEFING_TOKENS,
+  MAX_BRIEFING_TOKENS,
+  MIN_BRIEFING_TOKENS,
+  makeBriefing,
+} from "../../../transfer/resume/briefing.ts";
+import { findTarget, RESUME_TARGETS, type ResumeTarget } from "../../../transfer/resume/targets.ts";
+import {
+  checkFolder,
+  nothingSaid,
+  readPath,
+  writeNative,
+  writeNew,
+} from "../../../transfer/resume/write-native.ts";
+import { shellWord } from "../../../transfer/resume-command.ts";
+import {
+  type Command,
+  defineCommand,
+  type ExitCode,
+  flag,
+  option,
+  SESSION,
+  usageError,
+} from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { resumeElsewhere } from "../../resume/resume-elsewhere.ts";
+import { counted, formatCount } from "../../print.ts";
 import { withStore } from "../../store.ts";
+import { given, toCount } from "../../values.ts";
 
 const ONLY_ELSEWHERE = [
   "native",
@@ -24,32 +52,17 @@ export const resume: Command = defineCommand({
   summary: "Print the command that continues a session, in its own agent or another.",
   details:
     "Prints, and runs nothing. Without --in: exit code 1 if its agent has no such command. With --in: writes a briefing under a token budget (digest and context, secrets masked) that a new session there begins with; with --native, copies the session itself into the other agent's own files, verbatim and unmasked, and reads it back. Losses are counted on standard error.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    in: {
-      type: "string",
-      value: "AGENT",
-      help: `Continue there: ${RESUME_TARGETS.map(({ name }) => name).join(", ")}.`,
-    },
-    native: { type: "boolean", help: "Copy the session, instead of briefing a new one." },
-    budget: {
-      type: "string",
-      value: "N",
-      help: "Tokens that a briefing may take, 256 to 30000; 8000 if left out.",
-    },
-    print: { type: "boolean", help: "Print the briefing, and write nothing." },
-    "dry-run": { type: "boolean", help: "Say what would be written, and write nothing." },
-    full: {
-      type: "boolean",
-      help: "With --native: all messages, including summarised ones.",
-    },
-    raw: { type: "boolean", help: "Keep secrets in a briefing as they were written." },
-    cwd: {
-      type: "string",
-      value: "FOLDER",
-      help: "The folder to continue in; the session's own if left out.",
-    },
-    leaf: { type: "string", value: "ENTRY", help: "The path to this entry, not the active one." },
+    in: option("AGENT", `Continue there: ${RESUME_TARGETS.map(({ name }) => name).join(", ")}.`),
+    native: flag("Copy the session, instead of briefing a new one."),
+    budget: option("N", "Tokens that a briefing may take, 256 to 30000; 8000 if left out."),
+    print: flag("Print the briefing, and write nothing."),
+    "dry-run": flag("Say what would be written, and write nothing."),
+    full: flag("With --native: all messages, including summarised ones."),
+    raw: flag("Keep secrets in a briefing as they were written."),
+    cwd: option("FOLDER", "The folder to continue in; the session's own if left out."),
+    leaf: option("ENTRY", "The path to this entry, not the active one."),
   },
   examples: [
     "resume 5f0c2a91",
@@ -66,7 +79,7 @@ export const resume: Command = defineCommand({
   },
 });
 
-function resumeHere(context: Context, sessionId: string): Promise<number> {
+function resumeHere(context: Context, sessionId: string): Promise<ExitCode> {
   return withStore(context, "read", async (tenant) => {
     const session = await tenant.getSessionMeta(sessionId);
     const { terminal } = context;
@@ -92,4 +105,143 @@ function resumeCommand(session: Session): string | null {
   const id = sourceFieldsOf(session)?.id ?? key?.split(":").slice(2).join(":");
   if (id === undefined || id === "") return null;
   return reader?.resumeCommand?.({ id, cwd: projectPath ?? null }) ?? null;
+}
+
+interface ElsewhereOptions {
+  readonly in: string;
+  readonly native?: boolean | undefined;
+  readonly budget?: string | undefined;
+  readonly print?: boolean | undefined;
+  readonly "dry-run"?: boolean | undefined;
+  readonly full?: boolean | undefined;
+  readonly raw?: boolean | undefined;
+  readonly cwd?: string | undefined;
+  readonly leaf?: string | undefined;
+}
+
+function resumeElsewhere(
+  context: Context,
+  sessionId: string,
+  options: ElsewhereOptions,
+): Promise<ExitCode> {
+  const target = findTarget(options.in);
+  const misplaced = options.native ? (["budget", "print", "raw"] as const) : (["full"] as const);
+  for (const name of misplaced) {
+    if (options[name] === undefined) continue;
+    const way = options.native ? "is for a briefing, not for --native" : "is for --native";
+    throw usageError(`--${name} ${way}`, `--${name}`);
+  }
+  return withStore(context, "read", (tenant) =>
+    options.native
+      ? resumeNative(context, tenant, sessionId, target, options)
+      : resumeBriefed(context, tenant, sessionId, target, options),
+  );
+}
+
+async function resumeNative(
+  context: Context,
+  tenant: TenantApi,
+  sessionId: string,
+  target: ResumeTarget,
+  options: ElsewhereOptions,
+): Promise<ExitCode> {
+  const handle = await tenant.getSession(sessionId);
+  const dryRun = options["dry-run"] ?? false;
+  const result = await writeNative(handle, target, {
+    environment: environmentOf(),
+    now: Date.now(),
+    dryRun,
+    temporaryFolder: tmpdir(),
+    cwd: folderOf(options.cwd, (await handle.meta()).origin.projectPath),
+    ...given({ leaf: options.leaf, full: options.full }),
+  });
+  const { terminal } = context;
+  const { id, file, messages, losses, registered, command } = result;
+  if (context.json)
+    return terminal.printJson({
+      session_id: handle.id,
+      agent: target.name,
+      native: true,
+      dry_run: dryRun,
+      id,
+      file,
+      messages,
+      losses,
+      registered,
+      command,
+    });
+  const what = `${counted(messages, "message")} of ${sessionId}`;
+  const where = file === null ? `into ${target.name}` : `to ${file}`;
+  terminal.note(`${dryRun ? "would copy" : "copied"} ${what} ${where}`);
+  if (registered !== null) terminal.note(`registered in ${registered}`);
+  if (losses.length > 0) {
+    const parts = losses.map((loss) => `${formatCount(loss.count)} ${loss.what}`);
+    terminal.note(`changed: ${parts.join(", ")}`);
+  }
+  await terminal.print(command);
+  return EXIT.ok;
+}
+
+async function resumeBriefed(
+  context: Context,
+  tenant: TenantApi,
+  sessionId: string,
+  target: ResumeTarget,
+  options: ElsewhereOptions,
+): Promise<ExitCode> {
+  const budget = checkBudget(toCount(options.budget, "--budget") ?? DEFAULT_BRIEFING_TOKENS);
+  const handle = await tenant.getSession(sessionId);
+  const session = await handle.meta();
+  const path = await readPath(handle, options.leaf);
+  const { leaf, raw = false } = options;
+  const briefing = await makeBriefing({ handle, path, leaf, budget, raw });
+  if (briefing.messages === 0) throw nothingSaid(session.id);
+  const { terminal } = context;
+  if (options.print && !context.json) {
+    await terminal.print(briefing.text);
+    return EXIT.ok;
+  }
+  const cwd = folderOf(options.cwd, session.origin.projectPath);
+  await checkFolder(cwd);
+  const dryRun = options["dry-run"] ?? false;
+  const time = new Date().toISOString().replace(/[:.]/g, "-");
+  const name = `${session.shortId}-${target.name}-${time}.md`;
+  const file = join(homedir(), ".backscroll", "briefings", name);
+  const isWritten = !dryRun && !options.print;
+  if (isWritten) await writeNew(file, briefing.text);
+  const command = `cd ${shellWord(cwd)} && ${target.begin(file)}`;
+  const { tokens, shown, messages } = briefing;
+  if (context.json)
+    return terminal.printJson({
+      session_id: session.id,
+      agent: target.name,
+      native: false,
+      dry_run: !isWritten,
+      file,
+      budget,
+      tokens,
+      shown,
+      messages,
+      command,
+      ...(options.print ? { briefing: briefing.text } : {}),
+    });
+  terminal.note(
+    `${dryRun ? "would write" : "wrote"} a briefing of ${formatCount(tokens)} tokens, ${shown} of ${counted(messages, "message")} quoted: ${file}`,
+  );
+  await terminal.print(command);
+  return EXIT.ok;
+}
+
+function checkBudget(budget: number): number {
+  if (budget >= MIN_BRIEFING_TOKENS && budget <= MAX_BRIEFING_TOKENS) return budget;
+  const range = `${MIN_BRIEFING_TOKENS} to ${formatCount(MAX_BRIEFING_TOKENS)}`;
+  throw usageError(`--budget must be ${range} tokens, not ${budget}`, "--budget");
+}
+
+function folderOf(asked: string | undefined, project: string | undefined): string {
+  return resolve(asked ?? project ?? process.cwd());
+}
+
+function environmentOf() {
+  return { home: homedir(), variables: process.env, platform: process.platform };
 }

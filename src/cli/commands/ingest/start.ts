@@ -1,13 +1,11 @@
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import { toWireTotals } from "../../../api/ingest.ts";
 import { ingest } from "../../../archive/ingest.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { type Command, defineCommand } from "../../command.ts";
-import { EXIT } from "../../exit.ts";
-import { IngestProgress } from "../../ingest/ingest-progress.ts";
-import { summaryLines } from "../../ingest/print-ingest.ts";
 import { counted } from "../../print.ts";
+import { IngestProgress, summaryLines } from "../../print-ingest.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 
@@ -34,16 +32,14 @@ export const start: Command = defineCommand({
         const words = await nextSteps(tenant, messages);
         const next = words.map((each) => commandLine(context, each));
         const address = hidePasswords(context.address);
-        if (context.json) {
-          await terminal.printJson({
+        if (context.json)
+          return terminal.printJson({
             db: address,
             sessions,
             messages,
             totals: toWireTotals(report.totals),
             next,
           });
-          return EXIT.ok;
-        }
         const seconds = (performance.now() - started) / 1000;
         const places = commandLine(context, "ingest --places");
         for (const line of summaryLines(report, seconds, input, places)) await terminal.print(line);
@@ -52,7 +48,6 @@ export const start: Command = defineCommand({
         await terminal.print();
         await terminal.print(messages === 0 ? "Try it with examples:" : "Try next:");
         for (const line of next) await terminal.print(`  ${line}`);
-        return EXIT.ok;
       },
       "bulk",
     ),

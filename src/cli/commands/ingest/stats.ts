@@ -1,12 +1,11 @@
 import { toWireStats } from "../../../api/stats.ts";
 import type { Stats, Sum } from "../../../engine/sessions/stats.ts";
-import { totalTokens } from "../../../model/usage.ts";
-import { type Command, defineCommand } from "../../command.ts";
+import { totalTokens } from "../../../model/prices.ts";
+import { type Command, defineCommand, option } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { EXIT } from "../../exit.ts";
 import { counted, formatAmount, formatCount, formatDollars, pad } from "../../print.ts";
 import { printNoSessions } from "../../print-session.ts";
-import { readPricesFile } from "../../settings/prices.ts";
+import { readPricesFile } from "../../settings/models.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
 import { given, toCount, toPeriod } from "../../values.ts";
@@ -31,10 +30,10 @@ export const stats: Command = defineCommand({
     "Tokens by kind: input, output, cache writes and cache reads. The cost is by list prices, and models without a price are listed; a file may override the prices (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. A sub-agent's work counts for its parent session. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
   options: {
     ...filterOptions("agent", "project", "repo", "workstation"),
-    since: { type: "string", value: "TIME", help: "Sessions with an interaction at or after." },
+    since: option("TIME", "Sessions with an interaction at or after."),
     until: UNTIL,
-    limit: { type: "string", value: "N", help: `Rows of each table: ${ROWS} if left out.` },
-    prices: { type: "string", value: "FILE", help: "A price table as JSON, instead of ours." },
+    limit: option("N", `Rows of each table: ${ROWS} if left out.`),
+    prices: option("FILE", "A price table as JSON, instead of ours."),
   },
   examples: ["stats --since 30d", "stats --project shop"],
   run: (context, _args, options) =>
@@ -51,7 +50,6 @@ export const stats: Command = defineCommand({
       if (context.json) await context.terminal.printJson(toWireStats(sums));
       else if (sessions + subagents === 0) await printNoSessions(context, tenant);
       else for (const line of format(context, sums, limit)) await context.terminal.print(line);
-      return EXIT.ok;
     }),
 });
 

@@ -1,15 +1,14 @@
 import { toWireOutcome } from "../../../api/ingest.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
-import { type WatchInput, watchPlaces } from "../../../archive/watch/watch.ts";
+import { type WatchInput, watchPlaces } from "../../../archive/watch.ts";
 import { isOutage, keepRunning } from "../../../engine/leases/outage.ts";
-import { OVERSIZE } from "../../../ingest/files/oversize.ts";
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { OVERSIZE } from "../../../ingest/files/limit-lines.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { messageOf } from "../../../model/errors.ts";
-import { type Command, defineCommand } from "../../command.ts";
+import { type Command, defineCommand, flag, option } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { OWNER_VARIABLE } from "../../follow/final-read.ts";
-import { followTranscripts } from "../../follow/follow-transcripts.ts";
+import { followTranscripts, OWNER_VARIABLE } from "../../follow.ts";
 import { counted } from "../../print.ts";
 import { prepareBulk, refuseServer, withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
@@ -21,21 +20,16 @@ export const watchCommand: Command = defineCommand({
   details:
     "Ingests existing transcripts, and then each file as it grows: a line is searchable within a second. A new agent is noticed within 5 seconds. A periodic scan finds changes without file events. Runs until interrupted. With --json it prints a line for each file.",
   options: {
-    source: { type: "string", value: "NAME", help: "Only transcripts of this format." },
-    oversize: {
-      type: "string",
-      value: "HOW",
-      help: "Lines over 1 MB: cut their long values (if left out), or skip the lines.",
-    },
-    "until-quiet": {
-      type: "string",
-      value: "SECONDS",
-      help: "End after this long without a write, and at once if another process follows.",
-    },
-    "no-originals": {
-      type: "boolean",
-      help: "Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off).",
-    },
+    source: option("NAME", "Only transcripts of this format."),
+    oversize: option(
+      "HOW",
+      "Lines over 1 MB: cut their long values (if left out), or skip the lines.",
+    ),
+    "until-quiet": option(
+      "SECONDS",
+      "End after this long without a write, and at once if another process follows.",
+    ),
+    "no-originals": flag("Do not keep the bytes of the files (or BACKSCROLL_ORIGINALS=off)."),
   },
   examples: ["watch"],
   run: async (context, _args, options) => {
@@ -83,7 +77,6 @@ export const watchCommand: Command = defineCommand({
           process.off("SIGINT", stop).off("SIGTERM", stop);
         }
         await say(`Stored ${counted(entries, "entry")}.`);
-        return EXIT.ok;
       },
       "bulk",
     );

@@ -1,19 +1,23 @@
+/** Explains an empty result: each line has a cause and a remedy. */
+
 import { toWire } from "../../../api/shape.ts";
-import type { ShownNeighbours } from "../../../api/text/shown-items.ts";
-import { widerWindow } from "../../../api/text/wider-window.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { ShownNeighbours } from "../../../api/text/window.ts";
+import { widerWindow } from "../../../api/text/window.ts";
+import { survey } from "../../../archive/ingest.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { SEARCH_RESULT } from "../../../model/answers/context.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { filtersOf } from "../../../model/session-filters.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { maintainTenants } from "../../maintain-tenants.ts";
 import { counted, formatCount } from "../../print.ts";
-import { commandLine } from "../../program.ts";
-import { explainNothing } from "../../search/nothing-found.ts";
-import { formatHit } from "../../search/print-hit.ts";
+import { formatHit } from "../../print-hit.ts";
+import { commandLine, quote } from "../../program.ts";
 import { withOwnEngine, withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 import { given, toCount, toPeriod } from "../../values.ts";
@@ -68,7 +72,7 @@ export const search: Command = defineCommand({
     'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: repo: workstation: git: model: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
   arguments: [{ name: "QUERY", rest: true, help: "Words, phrases and filters to search for." }],
   options: {
-    limit: { type: "string", value: "N", help: "Hits: at most 20, 10 if left out." },
+    limit: option("N", "Hits: at most 20, 10 if left out."),
     before: {
       type: "string",
       short: "B",
@@ -78,20 +82,17 @@ export const search: Command = defineCommand({
     after: { type: "string", short: "A", value: "N", help: "Messages after a hit; 1 if left out." },
     ...filterOptions("agent", "owner", "participant", "project", "repo", "workstation"),
     ...filterOptions("gitBranch", "model", "session", "excludeSession"),
-    role: { type: "string", value: "ROLE", help: "Only messages of this role." },
-    tool: { type: "string", value: "NAME", help: "Only messages that use this tool." },
-    since: { type: "string", value: "TIME", help: "Only messages at or after this time." },
+    role: option("ROLE", "Only messages of this role."),
+    tool: option("NAME", "Only messages that use this tool."),
+    since: option("TIME", "Only messages at or after this time."),
     until: UNTIL,
-    all: { type: "boolean", help: "Every word must match." },
-    branches: { type: "boolean", help: "Also edited messages and other branches." },
-    "machine-made": {
-      type: "boolean",
-      help: "Also machine-made sessions, such as warm-ups.",
-    },
-    "as-you-type": { type: "boolean", help: "The last word matches as a prefix." },
-    "per-session": { type: "string", value: "N", help: "Hits of one session; 1 if left out." },
-    ranking: { type: "string", value: "NAME", help: "default or plain." },
-    explain: { type: "boolean", help: "Show the parts of each score." },
+    all: flag("Every word must match."),
+    branches: flag("Also edited messages and other branches."),
+    "machine-made": flag("Also machine-made sessions, such as warm-ups."),
+    "as-you-type": flag("The last word matches as a prefix."),
+    "per-session": option("N", "Hits of one session; 1 if left out."),
+    ranking: option("NAME", "default or plain."),
+    explain: flag("Show the parts of each score."),
   },
   examples: ["search why does the cron job run twice", "search 'acquireLock -test since:30d' -B 3"],
   run: (context, { QUERY }, options) =>
@@ -183,5 +184,123 @@ async function print(
   for (const [i, hit] of result.hits.entries()) {
     if (i > 0) await terminal.print();
     for (const line of formatHit(hit, terminal, style)) await terminal.print(line);
+  }
+}
+
+/** Options that exclude sessions or messages, by their command-line names. */
+const FILTERS: ReadonlyMap<keyof SearchInput, string> = new Map([
+  ...filtersOf("search").map(([name, { flag = name }]) => [name, `--${flag}`] as const),
+  ...(["role", "tool", "since", "until"] as const).map((name) => [name, `--${name}`] as const),
+]);
+
+const FILTER_WORD =
+  /(?:^|\s)-?(?:agent|project|repo|workstation|git|model|role|tool|since|until):(?:"[^"]*"|\S+)/gi;
+
+/** The time limit of looking for unread files. */
+const SURVEY_MS = 2_000;
+
+async function explainNothing(
+  context: Context,
+  tenant: TenantApi,
+  query: string,
+  input: SearchInput,
+  indexing: boolean,
+): Promise<string[]> {
+  const sessions = (await tenant.tenantStatus())?.sessions ?? 0;
+  const unread = await unreadFiles(context, tenant);
+  const ingest = commandLine(context, "ingest");
+  const again = (options: string) => commandLine(context, `search ${quote(query)} ${options}`);
+  if (sessions === 0) {
+    const what =
+      unread === 0 ? "" : ` ${counted(unread, "transcript")} of this machine can be read.`;
+    return [`The store is empty.${what} To fill it: ${ingest}`];
+  }
+  const lines: string[] = [];
+  const firstOf = async (text: string, change: SearchInput) =>
+    (await tenant.searchSessions(text, { ...bareSearch(change), limit: 1 })).hits[0];
+  const aside =
+    input.branches === "all" ? undefined : await firstOf(query, { ...input, branches: "all" });
+  if (aside !== undefined) {
+    const what =
+      aside.branch === "late"
+        ? "It occurs on the branch of a file that came late"
+        : "It occurs in edited messages or on another branch";
+    lines.push(`${what}: ${again("--branches")}`);
+  }
+  const filters = [...FILTERS.keys()].filter((name) => input[name] !== undefined);
+  const words = query.match(FILTER_WORD)?.map((word) => word.trim()) ?? [];
+  const bare = query.replace(FILTER_WORD, " ").trim();
+  if (filters.length + words.length > 0 && bare !== "") {
+    const open = Object.fromEntries(
+      Object.entries(input).filter(([name]) => !FILTERS.has(name as keyof SearchInput)),
+    );
+    if ((await firstOf(bare, open)) !== undefined) {
+      const names = [...filters.map((name) => FILTERS.get(name)), ...words].join(", ");
+      lines.push(`A filter leaves it out: there are hits without ${names}.`);
+    }
+  }
+  // Unindexed messages may have the words.
+  if (!indexing) lines.push(...(await unknownWords(tenant, bare === "" ? query : bare, input)));
+  if (unread > 0)
+    lines.push(
+      `${counted(unread, "transcript")} of this machine ${unread === 1 ? "is" : "are"} not read yet: ${ingest}`,
+    );
+  return lines;
+}
+
+/** The same search, only to see whether it finds anything. */
+function bareSearch(input: SearchInput): SearchInput {
+  const { explain: _explain, perSession: _perSession, ...rest } = input;
+  return { ...rest, contextBefore: 0, contextAfter: 0 };
+}
+
+/** Query words without a match in the store. */
+async function unknownWords(
+  tenant: TenantApi,
+  query: string,
+  { deadlineMs }: SearchInput,
+): Promise<string[]> {
+  const { explanation } = await tenant.searchSessions(query, {
+    explain: true,
+    limit: 1,
+    match: "words",
+    branches: "all",
+    ...(deadlineMs === undefined ? {} : { deadlineMs }),
+  });
+  // Terms of other fields, such as @path, are for the same words.
+  const terms = (explanation?.terms ?? []).filter(({ term }) => /^[\p{L}\p{N}]/u.test(term));
+  const typed = query.match(/[\p{L}\p{N}_-]+/gu) ?? [];
+  // Terms are stems: the word is shown as typed.
+  const wordOf = (term: string) =>
+    typed.find((word) => word.toLowerCase().startsWith(term.slice(0, -1))) ?? term;
+  const words = Map.groupBy(terms, ({ term }) => wordOf(term));
+  const unknown = [...words].flatMap(([word, own]) =>
+    own.every(({ documents }) => documents === 0) ? [word] : [],
+  );
+  if (unknown.length === 0) {
+    return words.size > 1
+      ? ["Each of these words occurs, but no message matches the whole query."]
+      : [];
+  }
+  const list = unknown.map((term) => `"${term}"`).join(", ");
+  for (const term of unknown) {
+    const prefix = `${term.slice(0, Math.max(3, term.length - 2))}*`;
+    if (term.length < 4) continue;
+    const { hits } = await tenant.searchSessions(prefix, { limit: 1 });
+    if (hits.length > 0)
+      return [`No message has ${list}. Words that begin alike: search '${prefix}'`];
+  }
+  return [`No message has ${list}.`];
+}
+
+/** New or grown transcripts in the agents' places; 0 for a server's store. */
+async function unreadFiles(context: Context, tenant: TenantApi): Promise<number> {
+  if (isServer(context.address)) return 0;
+  try {
+    const signal = AbortSignal.timeout(SURVEY_MS);
+    return (await survey(tenant, { environment: thisMachine(), signal })).files;
+  } catch {
+    // A hint must not fail the command.
+    return 0;
   }
 }

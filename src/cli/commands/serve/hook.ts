@@ -1,13 +1,12 @@
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { isSwitchedOff, readVariable } from "../../../model/variables.ts";
 import { requireAllowed } from "../../../policy.ts";
 import { type Command, defineCommand } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { storeOptions } from "../../setup/own-command.ts";
-import { readText } from "../../stdin.ts";
 import { withStore } from "../../store.ts";
-import { toChoice } from "../../values.ts";
+import { readText, toChoice } from "../../values.ts";
 
 /**
  * The time limit of storing while the client waits: about a second with the start of the process.
@@ -30,7 +29,6 @@ export const hook: Command = defineCommand({
     } catch (error) {
       context.terminal.note(`backscroll: ${(error as Error).message}`);
     }
-    return EXIT.ok;
   },
 });
 

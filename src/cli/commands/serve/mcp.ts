@@ -1,17 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
 import type { FreshReader } from "../../../archive/fresh-reader.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import type { McpHost, Unread } from "../../../mcp/host.ts";
 import { isSwitchedOff } from "../../../model/variables.ts";
 import { toErrorLine } from "../../../server/log.ts";
 import { MEMORY } from "../../../store/store-options.ts";
-import { type Command, defineCommand } from "../../command.ts";
+import { type Command, defineCommand, flag, option } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
-import { EXIT } from "../../exit.ts";
-import { armFinalRead, QUIET_SECONDS } from "../../follow/final-read.ts";
-import { Follower, type FollowerOptions } from "../../follow/follower.ts";
+import { armFinalRead, Follower, type FollowerOptions, QUIET_SECONDS } from "../../follow.ts";
 import { readVersion } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { toNumber } from "../../values.ts";
@@ -68,23 +66,17 @@ export const mcp: Command = defineCommand({
   details:
     "Agents start it themselves: backscroll setup adds it to Claude Code, Codex, Cursor and others. Before a tool answers, it stores new lines of this machine's transcripts for at most 300 ms, and the rest in the background. Of the processes that share a store, one does the background work; with a server as --db, none. Ends when the agent closes its input. With BACKSCROLL=off in its environment it stores nothing, has only tools that read, and makes the agent's session incognito as soon as it is named.",
   options: {
-    "read-only": { type: "boolean", help: "Only tools that change nothing." },
-    "no-ingest": { type: "boolean", help: "Do not ingest this machine's transcripts." },
-    actor: {
-      type: "string",
-      value: "NAME",
-      help: "The actor of all messages and notes.",
-    },
-    session: {
-      type: "string",
-      value: "ID",
-      help: "The session that the agent speaks in, by our id or its own: searches leave it out. Claude Code, Codex, VS Code and Qwen Code name it by themselves.",
-    },
-    "final-read": {
-      type: "string",
-      value: "SECONDS",
-      help: `After the agent has closed the input, a detached process stores its last lines, until this long without a write; 0: no such process, ${QUIET_SECONDS} if left out.`,
-    },
+    "read-only": flag("Only tools that change nothing."),
+    "no-ingest": flag("Do not ingest this machine's transcripts."),
+    actor: option("NAME", "The actor of all messages and notes."),
+    session: option(
+      "ID",
+      "The session that the agent speaks in, by our id or its own: searches leave it out. Claude Code, Codex, VS Code and Qwen Code name it by themselves.",
+    ),
+    "final-read": option(
+      "SECONDS",
+      `After the agent has closed the input, a detached process stores its last lines, until this long without a write; 0: no such process, ${QUIET_SECONDS} if left out.`,
+    ),
   },
   examples: ["mcp --read-only --no-ingest < /dev/null"],
   run: async (context, _args, options) => {
@@ -142,7 +134,6 @@ export const mcp: Command = defineCommand({
         await keeper?.ended();
         for (const name of ENDING) process.off(name, stop);
       }
-      return EXIT.ok;
     });
   },
 });

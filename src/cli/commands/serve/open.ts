@@ -5,14 +5,14 @@ import type { RemoteEngine } from "../../../client/remote-engine.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { toErrorLine } from "../../../server/log.ts";
 import { MEMORY } from "../../../store/store-options.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { readVersion } from "../../program.ts";
-import { tokenForAddress } from "../../settings/local-token.ts";
+import { tokenForAddress } from "../../settings/own-servers.ts";
 import { withOwnStore, withServer } from "../../store.ts";
-import { copyInProcess } from "../../transfer/backup-process.ts";
 import { toCount } from "../../values.ts";
+import { copyInProcess } from "./backup-process.ts";
 import { localOptions, serveUntilStopped } from "./serve.ts";
 
 export const openPage: Command = defineCommand({
@@ -29,12 +29,9 @@ export const openPage: Command = defineCommand({
     },
   ],
   options: {
-    port: { type: "string", value: "N", help: "Where the server listens: 7423 if left out." },
-    watch: {
-      type: "boolean",
-      help: "A started server also ingests transcripts as they are written.",
-    },
-    "no-browser": { type: "boolean", help: "Print the address and open nothing." },
+    port: option("N", "Where the server listens: 7423 if left out."),
+    watch: flag("A started server also ingests transcripts as they are written."),
+    "no-browser": flag("Print the address and open nothing."),
   },
   examples: ["open why is cron running twice --no-browser"],
   run: async (context, args, options) => {

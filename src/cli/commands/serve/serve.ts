@@ -2,27 +2,26 @@ import { randomUUID } from "node:crypto";
 import { dirname, join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import { toWireSessionStatus } from "../../../api/gateway.ts";
 import type { Engine } from "../../../engine/engine.ts";
 import { keepRunning } from "../../../engine/leases/outage.ts";
-import { sessionStatus } from "../../../gateway/status/session-status.ts";
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
+import { sessionStatus } from "../../../gateway/session-status.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { readVariable } from "../../../model/variables.ts";
 import { type LogRequest, toErrorLine, toLogLine } from "../../../server/log.ts";
 import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
 import { MEMORY } from "../../../store/store-options.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { ownConfig } from "../../gateway/own-config.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine, readVersion } from "../../program.ts";
-import { localTokenFile, ownToken } from "../../settings/local-token.ts";
+import { ownConfig } from "../../settings/own-config.ts";
+import { announceServer, localTokenFile, ownToken } from "../../settings/own-servers.ts";
 import { type FleetOptions, withOwnStore } from "../../store.ts";
-import { copyInProcess } from "../../transfer/backup-process.ts";
-import { announceServer } from "../../trust/running-servers.ts";
 import { given, toChoice, toCount } from "../../values.ts";
+import { copyInProcess } from "./backup-process.ts";
 
 /**
  * Returns the memory of followers that have left.
@@ -72,48 +71,40 @@ export const serve: Command = defineCommand({
   details:
     "On a loopback address it serves the user who started it, without a token; other users of the machine, and callers at any other address, need one: see token create. /docs lists the routes; /healthz, /readyz and /metrics are for operators. Expired sessions and records are deleted every minute. Stops gracefully on Ctrl-C or SIGTERM: requests in progress are completed. Creates the store, too, if there is none.",
   options: {
-    host: { type: "string", value: "ADDRESS", help: "Where to listen: 127.0.0.1 if left out." },
-    port: { type: "string", value: "N", help: "7423 if left out; 0 takes any that is free." },
-    watch: { type: "boolean", help: "Also ingest this machine's transcripts as they are written." },
-    "require-token": { type: "boolean", help: "Callers on this machine need a token, too." },
-    "open-loopback": {
-      type: "boolean",
-      help: "Serve every user of this machine without a token: whoever can log in reads everything.",
-    },
-    "allow-host": {
-      type: "string",
-      value: "NAMES",
-      help: "Further names by which the server is called, with commas between them.",
-    },
-    "allow-origin": {
-      type: "string",
-      value: "ORIGINS",
-      help: "Pages that may call, such as https://app.example, with commas between them.",
-    },
-    "rate-limit": {
-      type: "string",
-      value: "N",
-      help: "Requests a second for each caller: none on this machine alone, else 200.",
-    },
-    replica: {
-      type: "string",
-      value: "URLS",
-      help: "Hot standbys that reads may run on, with commas between them (BACKSCROLL_REPLICAS). PostgreSQL only.",
-    },
-    follower: {
-      type: "boolean",
-      help: "Only read: --db may be a hot standby. Writes are refused, and other nodes do the maintenance.",
-    },
-    notify: {
-      type: "string",
-      value: "HOW",
-      help: "How other nodes' changes are noticed: listen (if left out), poll, or the address to listen at, past a pooler (BACKSCROLL_NOTIFY). PostgreSQL only.",
-    },
-    log: {
-      type: "string",
-      value: "WHAT",
-      help: "A line of JSON on standard error for all requests, errors (if left out) or none.",
-    },
+    host: option("ADDRESS", "Where to listen: 127.0.0.1 if left out."),
+    port: option("N", "7423 if left out; 0 takes any that is free."),
+    watch: flag("Also ingest this machine's transcripts as they are written."),
+    "require-token": flag("Callers on this machine need a token, too."),
+    "open-loopback": flag(
+      "Serve every user of this machine without a token: whoever can log in reads everything.",
+    ),
+    "allow-host": option(
+      "NAMES",
+      "Further names by which the server is called, with commas between them.",
+    ),
+    "allow-origin": option(
+      "ORIGINS",
+      "Pages that may call, such as https://app.example, with commas between them.",
+    ),
+    "rate-limit": option(
+      "N",
+      "Requests a second for each caller: none on this machine alone, else 200.",
+    ),
+    replica: option(
+      "URLS",
+      "Hot standbys that reads may run on, with commas between them (BACKSCROLL_REPLICAS). PostgreSQL only.",
+    ),
+    follower: flag(
+      "Only read: --db may be a hot standby. Writes are refused, and other nodes do the maintenance.",
+    ),
+    notify: option(
+      "HOW",
+      "How other nodes' changes are noticed: listen (if left out), poll, or the address to listen at, past a pooler (BACKSCROLL_NOTIFY). PostgreSQL only.",
+    ),
+    log: option(
+      "WHAT",
+      "A line of JSON on standard error for all requests, errors (if left out) or none.",
+    ),
   },
   examples: ["serve --port 0", "serve --watch"],
   run: async (context, _args, options) => {
@@ -180,7 +171,7 @@ export async function serveUntilStopped(
   const [{ openServer }, { keepUp }, { warmUp }, { mcpHttpHandler }] = await Promise.all([
     import("../../../server/serve.ts"),
     import("../../../server/maintenance.ts"),
-    import("../../../server/warm-up.ts"),
+    import("../../../server/maintenance.ts"),
     import("../../../mcp/http.ts"),
   ]);
   const { version } = settings;
@@ -277,7 +268,7 @@ async function follow(
   signal: AbortSignal,
   owner: string,
 ): Promise<void> {
-  const { followTranscripts } = await import("../../../archive/watch/follow.ts");
+  const { followTranscripts } = await import("../../../archive/watch.ts");
   const { terminal } = context;
   let files = 0;
   let entries = 0;

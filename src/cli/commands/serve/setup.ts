@@ -1,8 +1,39 @@
-import { thisMachine } from "../../../ingest/identity/this-machine.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+/** `backscroll setup`: finds the agents, shows the changes, asks, writes, and checks the result. */
+
+import { rm } from "node:fs/promises";
+import { hidePasswords } from "../../../api/error.ts";
+import { loadConfig } from "../../../gateway/config/read-config.ts";
+import { KEEP } from "../../../gateway/config/settings.ts";
+import { thisMachine } from "../../../ingest/identity/identity.ts";
+import type { Environment } from "../../../ingest/source.ts";
+import { readPolicy, requireAllowed } from "../../../policy.ts";
+import { type Command, defineCommand, flag, usageError } from "../../command.ts";
+import type { Context } from "../../context.ts";
+import { EXIT } from "../../exit.ts";
+import { commandLine, quote } from "../../program.ts";
+import type { Agent, ServerCommand } from "../../setup/agents.ts";
 import { AGENTS } from "../../setup/agents.ts";
-import { askText, askYesNo, canAsk } from "../../setup/ask.ts";
-import { runSetup } from "../../setup/run-setup.ts";
+import {
+  type Change,
+  copyOf,
+  diffOf,
+  fileOf,
+  hooksFileOf,
+  type Planned,
+  planAdding,
+  planRemoving,
+  readServer,
+  selectAgents,
+  serverChange,
+  withoutOurs,
+} from "../../setup/change.ts";
+import { hooksChange } from "../../setup/claude-hooks.ts";
+import { type Edited, editConfig, REMOVED_SUFFIX, readConfig } from "../../setup/config-file.ts";
+import { setJson } from "../../setup/jsonc-edit.ts";
+import { programWords, serverCommand, storeOptions } from "../../setup/own-command.ts";
+import { type TriedServer, tryServer } from "../../setup/try-server.ts";
+import { askText, askYesNo, canAsk } from "../../terminal.ts";
+import { clean } from "../../text.ts";
 
 export const setup: Command = defineCommand({
   name: "setup",
@@ -18,14 +49,14 @@ export const setup: Command = defineCommand({
     },
   ],
   options: {
-    "dry-run": { type: "boolean", help: "Show what would be written, and write nothing." },
+    "dry-run": flag("Show what would be written, and write nothing."),
     yes: { type: "boolean", short: "y", help: "Write without asking; needed without a terminal." },
-    remove: { type: "boolean", help: "Take out what setup added, hooks included." },
-    check: { type: "boolean", help: "Write nothing: start the servers that are set up." },
-    replace: { type: "boolean", help: "Overwrite entries that were changed by hand." },
-    hooks: { type: "boolean", help: "Add the hooks of Claude Code, too." },
-    "no-hooks": { type: "boolean", help: "Do not offer the hooks." },
-    "no-check": { type: "boolean", help: "Do not start the server after writing." },
+    remove: flag("Take out what setup added, hooks included."),
+    check: flag("Write nothing: start the servers that are set up."),
+    replace: flag("Overwrite entries that were changed by hand."),
+    hooks: flag("Add the hooks of Claude Code, too."),
+    "no-hooks": flag("Do not offer the hooks."),
+    "no-check": flag("Do not start the server after writing."),
   },
   examples: [
     "setup cursor --dry-run",
@@ -66,3 +97,344 @@ export const setup: Command = defineCommand({
     );
   },
 });
+
+/** Says once that the archive keeps what agents delete, and asks for how long. */
+const QUESTION =
+  "Backscroll keeps conversations also when the agents delete theirs (Claude Code after 30 days). For how long after the last message: f = for ever, y = a year, 90d = 90 days, or another such time?";
+
+const ANSWERS: Readonly<Record<string, string>> = { "": "forever", f: "forever", y: "365d" };
+
+interface Kept {
+  /** As in the configuration: `forever`, or such as `90d`. */
+  readonly keep: string;
+  readonly path: string;
+}
+
+/**
+ * Undefined if the configuration says it already. Without `ask` the default holds, and nothing is
+ * written.
+ */
+export async function settleKeep(
+  { home, variables }: Environment,
+  ask: ((question: string) => Promise<string>) | undefined,
+): Promise<Kept | undefined> {
+  const { path, settings } = loadConfig(home, variables);
+  if (settings.some(({ key, from }) => key === "keep" && from === "file")) return undefined;
+  if (ask === undefined) return { keep: "forever", path };
+  for (;;) {
+    const answer = (await ask(QUESTION)).trim();
+    const keep = ANSWERS[answer.toLowerCase()] ?? answer;
+    if (KEEP.read(keep) === undefined) continue;
+    const edit = (text: string | undefined) => setJson(text ?? "", ["keep"], keep);
+    await editConfig(path, edit, { copySuffix: () => undefined });
+    return { keep, path };
+  }
+}
+
+export interface SetupOptions {
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+  /** Overwrites entries changed by hand. */
+  readonly replace: boolean;
+  readonly remove: boolean;
+  /** Writes no file: starts the configured servers. */
+  readonly check: boolean;
+  /** Whether to start the servers after writing. */
+  readonly tries: boolean;
+  /** Undefined: ask. */
+  readonly hooks: boolean | undefined;
+}
+
+/** The person at the terminal. */
+interface Asker {
+  readonly isThere: boolean;
+  readonly ask: (question: string) => Promise<boolean>;
+  /** A line of text; empty at the end of the input. */
+  readonly askText: (question: string) => Promise<string>;
+}
+
+/** The outcome of a change. */
+type Outcome =
+  | "added"
+  | "replaced"
+  | "removed"
+  | "unchanged"
+  /** Changed by hand, and kept. */
+  | "kept"
+  | "declined"
+  | "absent";
+
+interface Done {
+  readonly planned: Planned;
+  readonly outcome: Outcome;
+  readonly copy?: string;
+  readonly check?: TriedServer;
+}
+
+export async function runSetup(
+  context: Context,
+  names: readonly string[],
+  options: SetupOptions,
+  machine: Environment,
+  asker: Asker,
+): Promise<number> {
+  const agents = selectAgents(names, machine);
+  if (agents.length === 0) {
+    const known = AGENTS.map(({ name }) => name).join(", ");
+    if (context.json) await context.terminal.printJson({ dry_run: options.dryRun, agents: [] });
+    context.terminal.note(`No agent was found on this machine. Name one to set it up: ${known}`);
+    return EXIT.nothing;
+  }
+  return new Setup(context, options, machine, asker).run(agents);
+}
+
+class Setup {
+  readonly #context: Context;
+  readonly #options: SetupOptions;
+  readonly #machine: Environment;
+  readonly #asker: Asker;
+  readonly #server: ServerCommand;
+
+  constructor(context: Context, options: SetupOptions, machine: Environment, asker: Asker) {
+    this.#context = context;
+    this.#options = options;
+    this.#machine = machine;
+    this.#asker = asker;
+    this.#server = serverCommand(context, machine);
+  }
+
+  async run(agents: readonly Agent[]): Promise<number> {
+    const { check, remove, dryRun } = this.#options;
+    // All files are read before the first is written: a syntax error stops everything.
+    const changes = agents.flatMap((agent) => this.#changesOf(agent));
+    const planned = await Promise.all(changes.map(remove ? planRemoving : planAdding));
+    if (!check && !dryRun) this.#refuseSilence(planned);
+    const done: Done[] = [];
+    for (const each of planned) {
+      const result = check ? await this.#try(each, "unchanged") : await this.#carryOut(each);
+      done.push(result);
+      if (!this.#context.json) await this.#print(result);
+    }
+    const kept = await this.#settleKeep(done);
+    if (this.#context.json) await this.#printJson(done, kept);
+    else await this.#printEnd(done, kept);
+    return this.#exitCode(done);
+  }
+
+  #changesOf(agent: Agent): Change[] {
+    const server = serverChange(agent, fileOf(agent, this.#machine), this.#server);
+    return this.#wantsHooks(agent) ? [server, this.#hooksOf(agent)] : [server];
+  }
+
+  #hooksOf(agent: Agent): Change {
+    const words = [
+      ...programWords(this.#machine),
+      "hook",
+      "claude-code",
+      ...storeOptions(this.#context, this.#machine),
+    ];
+    return hooksChange(agent, hooksFileOf(this.#machine), words);
+  }
+
+  /** Removal includes them; adding asks, or uses the option. */
+  #wantsHooks({ name }: Agent): boolean {
+    const { hooks, remove, check, yes, dryRun } = this.#options;
+    if (name !== "claude-code" || check || hooks === false) return false;
+    if (hooks === true && !remove) requireAllowed("hooks");
+    if (readPolicy().forbidden.includes("hooks")) return remove;
+    return hooks === true || remove || (!yes && !dryRun && this.#asker.isThere);
+  }
+
+  #refuseSilence(planned: readonly Planned[]): void {
+    const isNew = planned.some(({ before, after }) => before !== after);
+    if (!isNew || this.#options.yes || (this.#asker.isThere && !this.#context.json)) return;
+    throw usageError(
+      "setup asks before it writes, and this terminal is not interactive; add --yes to write, or --dry-run to see what it would write",
+      "--yes",
+    );
+  }
+
+  async #carryOut(planned: Planned): Promise<Done> {
+    const { change, presence, before, after } = planned;
+    const { remove, replace, dryRun } = this.#options;
+    if (remove && presence === "absent") return { planned, outcome: "absent" };
+    if (before === after) return this.#try(planned, "unchanged");
+    const isChanged = !remove && presence === "different";
+    if (isChanged && !replace && (dryRun || !this.#asks())) {
+      return this.#try(planned, "kept");
+    }
+    const outcome = remove ? "removed" : isChanged ? "replaced" : "added";
+    if (dryRun) return { planned, outcome };
+    if (this.#asks()) {
+      await this.#printDiff(planned);
+      if (!(await this.#asker.ask(questionOf(planned, remove)))) {
+        return { planned, outcome: isChanged ? "kept" : "declined" };
+      }
+    }
+    const locks = change.agent.locks === true && change.what === "server";
+    if (remove) {
+      return { planned, outcome, ...(await removeOurs(change, locks)) };
+    }
+    const { copy } = await editConfig(change.file, (text) => change.add(text ?? ""), { locks });
+    return this.#try(planned, outcome, copy);
+  }
+
+  /** Once something of ours is in place. */
+  async #settleKeep(done: readonly Done[]): Promise<Kept | undefined> {
+    const { check, remove, dryRun } = this.#options;
+    const isPlaced = done.some(({ outcome }) => !["declined", "absent"].includes(outcome));
+    if (check || remove || dryRun || !isPlaced) return undefined;
+    return settleKeep(this.#machine, this.#asks() ? this.#asker.askText : undefined);
+  }
+
+  #asks(): boolean {
+    return !this.#options.yes && this.#asker.isThere;
+  }
+
+  /** Starts the server of the agent's file, as the agent would. */
+  async #try(planned: Planned, outcome: Outcome, copy?: string): Promise<Done> {
+    const done = { planned, outcome, ...(copy === undefined ? {} : { copy }) };
+    const { agent, what, file } = planned.change;
+    const { check, tries, dryRun, remove } = this.#options;
+    if (what === "hooks" || dryRun || remove || !(check || tries)) return done;
+    if (planned.presence === "absent" && check) return { ...done, outcome: "absent" };
+    const server = await readServer(agent, file);
+    if (server !== undefined) return { ...done, check: await tryServer(server, this.#machine) };
+    const error = "its entry names no command";
+    return { ...done, check: { ok: false, tools: 0, ms: 0, error } };
+  }
+
+  async #print({ planned, outcome, copy, check }: Done): Promise<void> {
+    const { terminal } = this.#context;
+    const { agent, what, file } = planned.change;
+    const { dryRun, remove } = this.#options;
+    const title = what === "hooks" ? `${agent.title}, hooks` : agent.title;
+    const told = dryRun && outcome !== "unchanged" ? WOULD[outcome] : SAID[outcome];
+    await terminal.print(`${terminal.bold(title)}: ${told} (${clean(this.#short(file))})`);
+    const isShown = dryRun ? planned.before !== planned.after : !this.#asks();
+    const isNew = ["added", "replaced", "removed", "kept"].includes(outcome);
+    if (isNew && (isShown || (outcome === "kept" && !remove))) await this.#printDiff(planned);
+    if (copy !== undefined) await terminal.print(`  The file before: ${clean(this.#short(copy))}`);
+    if (check?.ok) await terminal.print(`  It starts: ${check.tools} tools in ${check.ms} ms`);
+    if (check?.ok === false)
+      await terminal.print(`  It does not start: ${clean(check.error ?? "")}`);
+  }
+
+  async #printDiff(planned: Planned): Promise<void> {
+    const { terminal } = this.#context;
+    if (this.#asks() && !this.#options.dryRun) {
+      await terminal.print(clean(this.#short(planned.change.file)));
+    }
+    for (const line of diffOf(planned)) await terminal.print(`    ${clean(line)}`);
+  }
+
+  async #printEnd(done: readonly Done[], settled: Kept | undefined): Promise<void> {
+    const { terminal } = this.#context;
+    const { check, remove, dryRun, hooks } = this.#options;
+    const again = (words: string) => commandLine(this.#context, `setup ${words}`);
+    const kept = done.filter(({ outcome }) => outcome === "kept");
+    if (kept.length > 0) {
+      const names = [...new Set(kept.map(({ planned }) => planned.change.agent.name))].join(" ");
+      await terminal.print(
+        `Changed by hand, and kept. To replace it: ${again(`${names} --replace`)}`,
+      );
+    }
+    const [claude] = done.filter(({ planned }) => planned.change.agent.name === "claude-code");
+    if (claude !== undefined && hooks === undefined && !check && !remove && !this.#asks()) {
+      const asked = await this.#hasHooks(claude.planned.change.agent);
+      if (!asked) await terminal.print(`Hooks for Claude Code: ${again("claude-code --hooks")}`);
+    }
+    if (settled !== undefined) {
+      const span = settled.keep === "forever" ? "for ever" : settled.keep;
+      await terminal.print(
+        `Conversations are kept ${span}, also when the agents delete theirs. To change it: "keep" in ${clean(this.#short(settled.path))}`,
+      );
+    }
+    if (dryRun) await terminal.print("Nothing was written.");
+    else if (!check && done.some(({ outcome }) => outcome === "added" || outcome === "replaced")) {
+      await terminal.print("Restart the agents: they read these files when they start.");
+    }
+  }
+
+  async #hasHooks(agent: Agent): Promise<boolean> {
+    const change = this.#hooksOf(agent);
+    try {
+      return change.presence((await readConfig(change.file)) ?? "") !== "absent";
+    } catch {
+      return false;
+    }
+  }
+
+  #printJson(done: readonly Done[], settled: Kept | undefined): Promise<void> {
+    const { command, args } = this.#server;
+    return this.#context.terminal.printJson({
+      dry_run: this.#options.dryRun,
+      keep: settled?.keep ?? null,
+      command: [command, ...args].map(hidePasswords),
+      agents: done.map(({ planned, outcome, copy, check }) => ({
+        agent: planned.change.agent.name,
+        what: planned.change.what,
+        file: planned.change.file,
+        outcome,
+        diff: ["added", "replaced", "removed", "kept"].includes(outcome) ? diffOf(planned) : [],
+        copy: copy ?? null,
+        check: check === undefined ? null : { error: null, ...check },
+      })),
+    });
+  }
+
+  #exitCode(done: readonly Done[]): number {
+    const isBroken = done.some(({ check }) => check?.ok === false);
+    const isMissing = this.#options.check && done.every(({ outcome }) => outcome === "absent");
+    return isBroken || isMissing ? EXIT.nothing : EXIT.ok;
+  }
+
+  #short(file: string): string {
+    const { home } = this.#machine;
+    return file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file;
+  }
+}
+
+const SAID: Readonly<Record<Outcome, string>> = {
+  added: "added",
+  replaced: "replaced",
+  removed: "removed",
+  unchanged: "is set up",
+  kept: "differs, and stays as it is",
+  declined: "left alone",
+  absent: "is not set up",
+};
+
+const WOULD: Readonly<Record<Outcome, string>> = {
+  ...SAID,
+  added: "would be added",
+  replaced: "would be replaced",
+  removed: "would be removed",
+};
+
+/**
+ * Deletes the backup copy. A part changed by hand is kept in another copy, since adding ours again
+ * would not restore it.
+ */
+async function removeOurs(change: Change, locks: boolean): Promise<Edited> {
+  const copy = await readConfig(copyOf(change)).catch(() => undefined);
+  const edit = (text: string | undefined) =>
+    text === undefined ? undefined : withoutOurs(change, text, copy);
+  const copySuffix = (text: string) => (change.isOnlyOurs(text) ? undefined : REMOVED_SUFFIX);
+  const edited = await editConfig(change.file, edit, { locks, copySuffix });
+  await rm(copyOf(change), { force: true });
+  return edited;
+}
+
+function questionOf({ change, presence }: Planned, remove: boolean): string {
+  const { agent, what, file } = change;
+  const ours = what === "hooks" ? "these hooks" : "this";
+  if (remove) return `Remove ${ours} from ${agent.title}?`;
+  if (presence === "different") {
+    return `The entry was changed by hand in ${quote(file)}. Replace it?`;
+  }
+  if (what === "hooks") {
+    return "Add these hooks, too? They hand back what Claude Code loses when it compacts, and store the end of every session.";
+  }
+  return `Add this for ${agent.title}?`;
+}

@@ -7,16 +7,27 @@ import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { requireAllowed } from "../../../policy.ts";
 import type { Original } from "../../../store/ingested-file.ts";
-import { toExportLine } from "../../../transfer/export-line.ts";
 import { type ExportSelection, toExportInput } from "../../../transfer/export-session.ts";
-import { type ExportedRecord, exportOwner, exportTenant } from "../../../transfer/export-tenant.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import {
+  type ExportedRecord,
+  exportOwner,
+  exportTenant,
+  toExportLine,
+} from "../../../transfer/export-tenant.ts";
+import {
+  type Command,
+  defineCommand,
+  type ExitCode,
+  flag,
+  option,
+  usageError,
+} from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
-import { Progress } from "../../progress.ts";
 import { refuseServer, withOwnTenant, withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
+import { Progress } from "../../terminal.ts";
 import { given } from "../../values.ts";
 
 export const exportSessions: Command = defineCommand({
@@ -33,37 +44,20 @@ export const exportSessions: Command = defineCommand({
     },
   ],
   options: {
-    all: { type: "boolean", help: "Every session, in our own format." },
-    owner: {
-      type: "string",
-      value: "NAME",
-      help: "Everything of this owner, as forget --owner deletes it.",
-    },
-    project: {
-      type: "string",
-      value: "NAME",
-      help: "With --all: only this project, by its folder's name, the end of its path, or its id; without memories.",
-    },
-    format: {
-      type: "string",
-      value: "NAME",
-      help: `Of one session: ${FORMATS.map(({ name }) => name).join(", ")}.`,
-    },
-    full: {
-      type: "boolean",
-      help: "All messages of a compacted session; the claw formats otherwise write its summary and the messages after it.",
-    },
-    leaf: { type: "string", value: "ENTRY", help: "The path to this entry, and no other branch." },
-    raw: { type: "boolean", help: "Keep secrets as they were written." },
-    original: {
-      type: "boolean",
-      help: "The file that the session was ingested from, byte for byte and unmasked.",
-    },
-    path: {
-      type: "string",
-      value: "PATH",
-      help: "With --original: which file, if the session was ingested from several.",
-    },
+    all: flag("Every session, in our own format."),
+    owner: option("NAME", "Everything of this owner, as forget --owner deletes it."),
+    project: option(
+      "NAME",
+      "With --all: only this project, by its folder's name, the end of its path, or its id; without memories.",
+    ),
+    format: option("NAME", `Of one session: ${FORMATS.map(({ name }) => name).join(", ")}.`),
+    full: flag(
+      "All messages of a compacted session; the claw formats otherwise write its summary and the messages after it.",
+    ),
+    leaf: option("ENTRY", "The path to this entry, and no other branch."),
+    raw: flag("Keep secrets as they were written."),
+    original: flag("The file that the session was ingested from, byte for byte and unmasked."),
+    path: option("PATH", "With --original: which file, if the session was ingested from several."),
   },
   examples: [
     "export --all sessions.jsonl",
@@ -135,7 +129,7 @@ function exportOne(
   format: ExportFormat,
   selection: ExportSelection,
   file: string | undefined,
-): Promise<number> {
+): Promise<ExitCode> {
   return withStore(context, "read", async (tenant) => {
     const { terminal } = context;
     const handle = await tenant.getSession(sessionId);
@@ -153,11 +147,10 @@ function exportOne(
       const parts = lost.map(({ what, count }) => `${formatCount(count)} ${what}`);
       terminal.note(`${format.name} cannot hold: ${parts.join(", ")}`);
     }
-    if (output.file === undefined) return EXIT.ok;
+    if (output.file === undefined) return;
     const written = { session_id: handle.id, format: format.name, file: output.file, losses: lost };
     if (context.json) await terminal.printJson(written);
     else await terminal.print(`Exported ${sessionId} to ${output.file}`);
-    return EXIT.ok;
   });
 }
 
@@ -166,7 +159,7 @@ async function exportLines(
   file: string | undefined,
   raw: boolean,
   records: AsyncIterable<ExportedRecord>,
-): Promise<number> {
+): Promise<ExitCode> {
   if (raw) requireAllowed("rawExports");
   const { terminal } = context;
   const progress = new Progress();
@@ -201,7 +194,7 @@ function exportOriginal(
   sessionId: string,
   path: string | undefined,
   file: string | undefined,
-): Promise<number> {
+): Promise<ExitCode> {
   requireAllowed("rawExports");
   return withStore(context, "read", async (tenant) => {
     const { id } = await tenant.getSession(sessionId);
@@ -214,7 +207,7 @@ function exportOriginal(
     } finally {
       await output.discard();
     }
-    if (output.file === undefined) return EXIT.ok;
+    if (output.file === undefined) return;
     const { size, source } = original;
     const written = { session_id: id, path: original.path, source, size, file: output.file };
     if (context.json) await context.terminal.printJson(written);
@@ -222,7 +215,6 @@ function exportOriginal(
       const line = `Exported ${original.path} (${formatCount(size)} bytes) to ${output.file}`;
       await context.terminal.print(line);
     }
-    return EXIT.ok;
   });
 }
 

@@ -1,8 +1,8 @@
 import { toWireSessionPage } from "../../../api/session.ts";
-import { projectName } from "../../../model/project-name.ts";
+import { projectName } from "../../../model/display.ts";
+import { totalTokens } from "../../../model/prices.ts";
 import type { Session } from "../../../model/session.ts";
-import { totalTokens } from "../../../model/usage.ts";
-import { type Command, defineCommand } from "../../command.ts";
+import { type Command, defineCommand, flag, option } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatAge, formatCount, formatDollars, formatTable, formatTime } from "../../print.ts";
 import { printNoSessions } from "../../print-session.ts";
@@ -68,15 +68,12 @@ export const list: Command = defineCommand({
   options: {
     ...filterOptions("agent", "owner", "participant", "project", "repo", "workstation"),
     ...filterOptions("model", "source"),
-    since: { type: "string", value: "TIME", help: "Last interaction at or after." },
+    since: option("TIME", "Last interaction at or after."),
     until: UNTIL,
     ...filterOptions("title"),
-    "machine-made": {
-      type: "boolean",
-      help: "Also machine-made sessions.",
-    },
-    limit: { type: "string", value: "N", help: "Sessions on a page: at most 500, 50 if left out." },
-    cursor: { type: "string", value: "CURSOR", help: "Continue after the previous page." },
+    "machine-made": flag("Also machine-made sessions."),
+    limit: option("N", "Sessions on a page: at most 500, 50 if left out."),
+    cursor: option("CURSOR", "Continue after the previous page."),
   },
   examples: ["list --agent coder --since 7d"],
   run: (context, _args, options) =>
@@ -92,10 +89,7 @@ export const list: Command = defineCommand({
         }),
       );
       const { terminal } = context;
-      if (context.json) {
-        await terminal.printJson(toWireSessionPage(page));
-        return EXIT.ok;
-      }
+      if (context.json) return terminal.printJson(toWireSessionPage(page));
       if (page.sessions.length === 0) {
         await printNoSessions(context, tenant);
         return EXIT.ok;
@@ -115,6 +109,5 @@ export const list: Command = defineCommand({
       if (page.nextCursor !== undefined) {
         terminal.note(`More: ${commandLine(context, `list --cursor ${page.nextCursor}`)}`);
       }
-      return EXIT.ok;
     }),
 });

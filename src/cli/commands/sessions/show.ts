@@ -1,17 +1,29 @@
 import { maskEntry, maskSession } from "../../../api/mask.ts";
 import { toWireSession } from "../../../api/session.ts";
 import { toWire } from "../../../api/shape.ts";
-import type { SessionApi } from "../../../engine/interfaces/session-api.ts";
+import type { SessionApi } from "../../../engine/interfaces.ts";
 import { ENTRY, type Entry, kindRules } from "../../../model/entry.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import {
+  type Command,
+  defineCommand,
+  type ExitCode,
+  flag,
+  option,
+  SESSION,
+  usageError,
+} from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { type EntryStyle, formatEntry, formatTreeLines } from "../../print-entry.ts";
-import { formatSession } from "../../print-session.ts";
+import {
+  type EntryStyle,
+  formatEntry,
+  formatSession,
+  formatTreeLines,
+} from "../../print-session.ts";
 import { commandLine } from "../../program.ts";
-import { withStore } from "../../store.ts";
+import { withSession } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
 import { given, toCount } from "../../values.ts";
 
@@ -21,25 +33,21 @@ export const show: Command = defineCommand({
   summary: "Show a session: its fields and a page of its messages.",
   details:
     "Messages run along the active path, or along the path to --leaf. Tool calls are folded to a line unless --tools is given, and long texts are cut unless --full is. Secrets are masked unless --raw is.",
-  arguments: [{ name: "SESSION", help: "The session's id: short, whole, or its agent's own." }],
+  arguments: [SESSION],
   options: {
-    leaf: { type: "string", value: "ENTRY", help: "Show the path to this entry." },
-    around: { type: "string", value: "ENTRY", help: "Put this message in the middle of the page." },
-    offset: { type: "string", value: "N", help: "Start at this message, counted from 0." },
-    limit: { type: "string", value: "N", help: "Messages on a page: at most 500, 50 if left out." },
-    tree: { type: "boolean", help: "Show every entry of every branch instead." },
-    after: { type: "string", value: "ENTRY", help: "With --tree: go on after this entry." },
-    tools: {
-      type: "boolean",
-      help: "Show inputs and outputs of tools, not only a line.",
-    },
-    full: { type: "boolean", help: "Show everything in full." },
-    raw: { type: "boolean", help: "Show secrets too." },
+    leaf: option("ENTRY", "Show the path to this entry."),
+    around: option("ENTRY", "Put this message in the middle of the page."),
+    offset: option("N", "Start at this message, counted from 0."),
+    limit: option("N", "Messages on a page: at most 500, 50 if left out."),
+    tree: flag("Show every entry of every branch instead."),
+    after: option("ENTRY", "With --tree: go on after this entry."),
+    tools: flag("Show inputs and outputs of tools, not only a line."),
+    full: flag("Show everything in full."),
+    raw: flag("Show secrets too."),
   },
   examples: ["show 5f0c2a91 --limit 10", "show 5f0c2a91 --tree"],
   run: (context, args, options) =>
-    withStore(context, "read", async (tenant) => {
-      const handle = await tenant.getSession(args.SESSION);
+    withSession(context, "read", args.SESSION, async (handle) => {
       const raw = options.raw ?? false;
       const meta = await handle.meta();
       const session = raw ? meta : maskSession(meta);
@@ -62,15 +70,13 @@ export const show: Command = defineCommand({
         preview: !full,
       });
       const messages = raw ? page.messages : page.messages.map(maskEntry);
-      if (context.json) {
-        await context.terminal.printJson({
+      if (context.json)
+        return context.terminal.printJson({
           session: toWireSession(session),
           messages: toWire([ENTRY], messages),
           offset: page.offset,
           total: page.total,
         });
-        return EXIT.ok;
-      }
       const { terminal } = context;
       const style = { full, tools, labels: await handle.labels(), leaf: session.leaf };
       await terminal.print(formatSession(session, terminal));
@@ -83,7 +89,6 @@ export const show: Command = defineCommand({
         const words = `show ${session.shortId} --offset ${next}${leafOption(options.leaf)}`;
         terminal.note(`${page.total - next} more: ${commandLine(context, words)}`);
       }
-      return EXIT.ok;
     }),
 });
 
@@ -92,7 +97,7 @@ async function showTree(
   handle: SessionApi,
   session: Session,
   options: { after: string | undefined; limit: number | undefined; full: boolean; raw: boolean },
-): Promise<number> {
+): Promise<ExitCode> {
   const { terminal } = context;
   const page = await handle.listEntries({
     tree: true,
@@ -101,14 +106,12 @@ async function showTree(
     ...given({ after: options.after }),
   });
   const entries = options.raw ? page.entries : page.entries.map(maskEntry);
-  if (context.json) {
-    await terminal.printJson({
+  if (context.json)
+    return terminal.printJson({
       session: toWireSession(session),
       entries: toWire([ENTRY], entries),
       next: page.next ?? null,
     });
-    return EXIT.ok;
-  }
   const style = { full: options.full, labels: await handle.labels(), leaf: session.leaf };
   await terminal.print(formatSession(session, terminal));
   await terminal.print();
@@ -151,3 +154,33 @@ function formatTree(entries: readonly Entry[], terminal: Terminal, style: EntryS
   }
   return lines;
 }
+
+export const history: Command = defineCommand({
+  name: "history",
+  summary: "Show the newest messages of a session's active path, in order.",
+  details: "Secrets are masked unless --raw is given.",
+  arguments: [SESSION],
+  options: {
+    limit: option("N", "Messages: at most 500, 50 if left out."),
+    before: option("ENTRY", "Only messages before this entry."),
+    summaries: flag("Show compactions before the first entry that they kept."),
+    full: flag("Show everything in full."),
+    raw: flag("Show secrets too."),
+  },
+  examples: ["history 5f0c2a91 --limit 5"],
+  run: (context, args, options) =>
+    withSession(context, "read", args.SESSION, async (handle) => {
+      const newest = await handle.history({
+        ...given({ before: options.before, limit: toCount(options.limit, "--limit") }),
+        includeSummaries: options.summaries ?? false,
+      });
+      const messages = options.raw ? newest : newest.map(maskEntry);
+      const { terminal } = context;
+      if (context.json) return terminal.printJson({ messages: toWire([ENTRY], messages) });
+      const style = { full: options.full ?? false, labels: await handle.labels() };
+      for (const message of messages) {
+        for (const line of formatEntry(message, terminal, style)) await terminal.print(line);
+        await terminal.print();
+      }
+    }),
+});

@@ -1,10 +1,9 @@
 import { toWire } from "../../../api/shape.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
+import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { Change } from "../../../model/change.ts";
 import { CHANGE } from "../../../model/change.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
-import { EXIT } from "../../exit.ts";
 import { formatTime } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
@@ -17,14 +16,13 @@ export const changes: Command = defineCommand({
   details:
     'It is the audit log: ids and kinds, never content. With --follow it waits for further changes until interrupted; --json then prints one JSON document a line. A cursor resumes without gap or repeat; "start" is the beginning.',
   options: {
-    session: { type: "string", value: "SESSION", help: "Only the changes of this session." },
-    after: {
-      type: "string",
-      value: "CURSOR",
-      help: "The cursor of the last change seen. Left out: the beginning, or with --follow, now.",
-    },
-    limit: { type: "string", value: "N", help: "Changes on a page: at most 500, 50 if left out." },
-    follow: { type: "boolean", help: "Continue as changes happen." },
+    session: option("SESSION", "Only the changes of this session."),
+    after: option(
+      "CURSOR",
+      "The cursor of the last change seen. Left out: the beginning, or with --follow, now.",
+    ),
+    limit: option("N", "Changes on a page: at most 500, 50 if left out."),
+    follow: flag("Continue as changes happen."),
   },
   examples: ["changes --after start --follow"],
   run: (context, _args, options) =>
@@ -40,16 +38,10 @@ export const changes: Command = defineCommand({
       const { terminal } = context;
       if (context.json) {
         const { next, end } = page;
-        await terminal.printJson({
-          changes: toWire([CHANGE], page.changes),
-          next,
-          end,
-        });
-        return EXIT.ok;
+        return terminal.printJson({ changes: toWire([CHANGE], page.changes), next, end });
       }
       for (const change of page.changes) await terminal.print(formatChange(change));
       if (!page.end) terminal.note(`More: ${commandLine(context, `changes --after ${page.next}`)}`);
-      return EXIT.ok;
     }),
 });
 
@@ -57,7 +49,7 @@ async function follow(
   context: Context,
   tenant: TenantApi,
   input: { session?: string; after?: string },
-): Promise<number> {
+): Promise<void> {
   const { terminal } = context;
   const stop = new AbortController();
   const abort = () => stop.abort();
@@ -71,7 +63,6 @@ async function follow(
   } finally {
     process.off("SIGINT", abort).off("SIGTERM", abort);
   }
-  return EXIT.ok;
 }
 
 function formatChange(change: Change): string {

@@ -1,22 +1,22 @@
 import { statSync } from "node:fs";
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import { toWire } from "../../../api/shape.ts";
 import { fromWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
 import type { Engine } from "../../../engine/engine.ts";
-import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
+import type { EngineApi } from "../../../engine/interfaces.ts";
 import type { VerifyReport } from "../../../engine/verify/verify.ts";
 import { LOSS, VERIFY_REPORT } from "../../../model/answers/store.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { describeLoss, type StoreLoss } from "../../../model/store-loss.ts";
-import { type Command, defineCommand, usageError } from "../../command.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { readRules, ruleLines } from "../../ingest/read-rules.ts";
 import { maintainTenants } from "../../maintain-tenants.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine } from "../../program.ts";
-import { Progress } from "../../progress.ts";
+import { readRules, ruleLines } from "../../read-rules.ts";
 import { refuseServer, withOwnEngine, withStore } from "../../store.ts";
+import { Progress } from "../../terminal.ts";
 import { formatIndex } from "./status.ts";
 
 export const doctor: Command = defineCommand({
@@ -25,21 +25,14 @@ export const doctor: Command = defineCommand({
   details:
     "Asks the database to check itself and looks for unfinished messages, and says which conversations rules keep out of the store, how long sessions are kept, and what the policy of the machine forbids. For a PostgreSQL server it reports wrong settings (durability, connections, standbys, vacuum, backups) with remedies, which alone do not cause exit code 1. With --verify it also recomputes every hash of every entry and of the change feed, and detects tampering and truncation. A loss detected when the store was opened, such as commits behind a damaged part of its write-ahead log, is reported by every command until --accept-loss; the damaged log is kept beside the store. doctor only reads, except with --accept-loss, --rebuild and --purge. The last two work on every tenant (of a server: on the token's), or on the named one, beside readers and writers.",
   options: {
-    verify: { type: "boolean", help: "Recompute every hash." },
-    head: {
-      type: "string",
-      value: "HASH",
-      help: "A feed head that you noted earlier: the feed must still pass through it. Implies --verify.",
-    },
-    rebuild: { type: "boolean", help: "Build the index again from the messages." },
-    purge: {
-      type: "boolean",
-      help: "Purge deleted text from the index, and empty the write-ahead logs.",
-    },
-    "accept-loss": {
-      type: "boolean",
-      help: "Acknowledge the reported losses: no command reports them again.",
-    },
+    verify: flag("Recompute every hash."),
+    head: option(
+      "HASH",
+      "A feed head that you noted earlier: the feed must still pass through it. Implies --verify.",
+    ),
+    rebuild: flag("Build the index again from the messages."),
+    purge: flag("Purge deleted text from the index, and empty the write-ahead logs."),
+    "accept-loss": flag("Acknowledge the reported losses: no command reports them again."),
   },
   examples: ["doctor --verify", "doctor --rebuild", "doctor --purge", "doctor --accept-loss"],
   run: async (context, _args, options) => {

@@ -1,37 +1,30 @@
 import { userInfo } from "node:os";
-import { hidePasswords } from "../../../api/address.ts";
+import { hidePasswords } from "../../../api/error.ts";
 import { toWireSessionStatus } from "../../../api/gateway.ts";
 import { toWire, type WireOf } from "../../../api/shape.ts";
 import { fromWireLoss, toWireStatus, type WireStatus } from "../../../api/status.ts";
-import type { EngineApi } from "../../../engine/interfaces/engine-api.ts";
-import type { TenantApi } from "../../../engine/interfaces/tenant-api.ts";
-import type { SessionStatus } from "../../../gateway/status/session-status.ts";
+import type { EngineApi, TenantApi } from "../../../engine/interfaces.ts";
+import { type SessionStatus, sessionStatus } from "../../../gateway/session-status.ts";
 import { type INDEX_SUMMARY, TENANT_STATUS } from "../../../model/answers/store.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { describeLoss } from "../../../model/store-loss.ts";
 import type { VectorStatus } from "../../../store/index/index-status.ts";
-import { type Command, defineCommand } from "../../command.ts";
+import { type Command, defineCommand, type ExitCode, flag, SESSION } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
-import { readSessionStatus } from "../../gateway/with-gateway.ts";
 import { counted, formatBytes, formatCount, formatTime } from "../../print.ts";
 import { commandLine, quote } from "../../program.ts";
-import { withStore } from "../../store.ts";
+import { ownConfig } from "../../settings/own-config.ts";
+import { withOwnTenant, withServer, withStore } from "../../store.ts";
 
 export const status: Command = defineCommand({
   name: "status",
   summary: "Show the store's address and contents, or a session's status.",
   details:
     "Of a session: the key that leads to it, how full its context is, its compactions, and when and why it is reset next; by the settings of this user, or of the server.",
-  arguments: [
-    {
-      name: "SESSION",
-      optional: true,
-      help: "The session's id: short, whole, or its agent's own.",
-    },
-  ],
+  arguments: [{ ...SESSION, optional: true }],
   options: {
-    create: { type: "boolean", help: "Create or migrate the store if needed." },
+    create: flag("Create or migrate the store if needed."),
   },
   examples: ["status --create", "status 5f0c2a91"],
   run: (context, args, options) => {
@@ -46,7 +39,6 @@ export const status: Command = defineCommand({
       const { terminal } = context;
       if (context.json) await terminal.printJson(shown);
       else for (const line of formatStatus(context, shown)) await terminal.print(line);
-      return EXIT.ok;
     });
   },
 });
@@ -163,14 +155,17 @@ function userName(): string {
   }
 }
 
+/** With this user's settings of a local store, with the server's own of a server. */
+function readSessionStatus(context: Context, id: string): Promise<SessionStatus> {
+  if (isServer(context.address)) return withServer(context, (tenant) => tenant.sessionStatus(id));
+  return withOwnTenant(context, "read", (tenant) => sessionStatus(tenant, id, ownConfig().config));
+}
+
 /** Prints a session's status for people and programs. */
-async function printSessionStatus(context: Context, id: string): Promise<number> {
+async function printSessionStatus(context: Context, id: string): Promise<ExitCode> {
   const status = await readSessionStatus(context, id);
   const { terminal } = context;
-  if (context.json) {
-    await terminal.printJson(toWireSessionStatus(status));
-    return EXIT.ok;
-  }
+  if (context.json) return terminal.printJson(toWireSessionStatus(status));
   for (const [name, value] of rowsOf(status)) {
     await terminal.print(`${terminal.dim(name.padEnd(11))}  ${value}`);
   }

@@ -1,7 +1,7 @@
 /** Fixture of the context and compaction cases. */
 
 import type { Summarizer } from "../../../compaction/summary.ts";
-import type { ContextMessage } from "../../../context/message.ts";
+import type { ContextMessage } from "../../../context/chat-model.ts";
 import { textOf } from "../../../model/block.ts";
 import type { MessageInput } from "../../message-input.ts";
 import type { TenantEngine } from "../../tenant-engine.ts";

@@ -5,7 +5,7 @@ import { filtersOf } from "../../../model/session-filters.ts";
 import type { Blobs } from "../../index/blobs.ts";
 import { ROLES } from "../../index/layout.ts";
 import { toolTerm } from "../../index/special-terms.ts";
-import { type Asking, ask, type SessionCondition } from "../../port.ts";
+import { ask, type SansIo, type SessionCondition } from "../../port.ts";
 import type { Condition, QueryFilterName, TermQuery } from "../../query/query.ts";
 import type { SearchRequest } from "../../request.ts";
 import type { TenantCache } from "../../search-cache.ts";
@@ -20,7 +20,7 @@ export function* readMessageFilter(
   views: readonly View[],
   blobs: Blobs,
   cache: TenantCache,
-): Asking<Omit<MessageFilter, "path">> {
+): SansIo<Omit<MessageFilter, "path">> {
   const inText: SessionCondition = Object.fromEntries(
     filtersOf("search").flatMap(([name, { scope = name }]) => {
       const values = filters[name as QueryFilterName];
@@ -49,7 +49,7 @@ export function* readMessageFilter(
   };
 }
 
-function* numbers(scope: SessionCondition, cache: TenantCache): Asking<Uint32Array | undefined> {
+function* numbers(scope: SessionCondition, cache: TenantCache): SansIo<Uint32Array | undefined> {
   if (Object.keys(scope).length === 0) return undefined;
   const key = JSON.stringify(scope);
   const known = cache.scope(key);

@@ -1,5 +1,5 @@
 import type { Placed } from "../rank.ts";
-import { shareOfTalk, TELLING_SESSIONS } from "./share-of-talk.ts";
+import { dialogueShare, SAMPLED_SESSIONS } from "./dialogue-share.ts";
 
 /**
  * Adds the depth of each session to its score, times the share of talk among the best sessions
@@ -8,7 +8,7 @@ import { shareOfTalk, TELLING_SESSIONS } from "./share-of-talk.ts";
  */
 export function withDepth(placed: readonly Placed[]): readonly Placed[] {
   if (placed.every(({ depth }) => depth === 0)) return placed;
-  const share = shareOfTalk(bestRoles(placed));
+  const share = dialogueShare(bestRoles(placed));
   if (share === 0) return placed;
   return placed.map((each) => {
     const points = share * each.depth;
@@ -21,7 +21,7 @@ export function withDepth(placed: readonly Placed[]): readonly Placed[] {
 function bestRoles(placed: readonly Placed[]): readonly (number | undefined)[] {
   const roles = new Map<number, number | undefined>();
   for (const { session, spot } of placed.toSorted((a, b) => b.score - a.score)) {
-    if (roles.size === TELLING_SESSIONS) break;
+    if (roles.size === SAMPLED_SESSIONS) break;
     if (!roles.has(session)) roles.set(session, spot?.role);
   }
   return [...roles.values()];

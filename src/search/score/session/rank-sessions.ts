@@ -1,7 +1,7 @@
 /** The re-rank: scores each session of the first pass as a whole. */
 
 import type { Blobs } from "../../index/blobs.ts";
-import type { Asking } from "../../port.ts";
+import type { SansIo } from "../../port.ts";
 import type { TermQuery } from "../../query/query.ts";
 import type { TenantCache } from "../../search-cache.ts";
 import { bestSessions, SAID, withCoverage } from "../coverage.ts";
@@ -44,7 +44,7 @@ export function* rankSessions(
   ranking: Ranking,
   pasted: Pasted,
   { limit, blobs, isOver }: Bounds,
-): Asking<Ranked[] | undefined> {
+): SansIo<Ranked[] | undefined> {
   const { coverage } = ranking.profile;
   const filter = { ...pass.filter, sessions: undefined };
   const scorer = new SessionScorer({ ...pass, filter, maxBoost: 0 }, ranking.passage);

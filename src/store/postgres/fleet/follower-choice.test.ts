@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
-import { chooseFollower, MAX_LAG_MS } from "./choose-follower.ts";
 import { FeedMarks } from "./feed-marks.ts";
-import { LagMeter } from "./lag.ts";
+import { chooseFollower, LagMeter, MAX_LAG_MS } from "./follower.ts";
 
 const READY = { isThere: true, lagMs: 0 };
 const GONE = { isThere: false, lagMs: 0 };

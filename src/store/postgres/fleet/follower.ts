@@ -5,9 +5,7 @@ import type { FollowerStatus } from "../../records.ts";
 import type { Store } from "../../store.ts";
 import { feedPositions, sumPositions } from "../operations/feed.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
-import type { FollowerState } from "./choose-follower.ts";
 import { FeedMarks } from "./feed-marks.ts";
-import { LagMeter } from "./lag.ts";
 
 /** A follower's store and its database. */
 export interface OpenedFollower {
@@ -128,4 +126,67 @@ export class Follower {
     }
     return opened;
   }
+}
+
+/**
+ * Replication lag of a follower, from samples of it and its primary. Pure: the caller has the clock.
+ *
+ * A sample is the sum of all feed positions, which every change increments. The lag is the age of
+ * the primary's oldest sample that the follower has not reached, whatever the kind of replication.
+ */
+
+/** The limit of samples: a follower further behind is not used. */
+const MAX_SAMPLES = 600;
+
+interface FollowerLag {
+  /** Changes of all tenants that the follower lacks. */
+  readonly changes: number;
+  /** How long it has lacked the oldest of them. */
+  readonly ms: number;
+}
+
+export class LagMeter {
+  #unreached: { readonly at: number; readonly sum: number }[] = [];
+  #primary = 0;
+  #follower = 0;
+
+  samplePrimary(at: number, sum: number): void {
+    this.#primary = sum;
+    if (sum > this.#follower && this.#unreached.at(-1)?.sum !== sum) {
+      this.#unreached.push({ at, sum });
+      // Keeps the oldest, which determines the lag.
+      if (this.#unreached.length > MAX_SAMPLES) this.#unreached.splice(1, 1);
+    }
+  }
+
+  sampleFollower(sum: number): void {
+    this.#follower = sum;
+    this.#unreached = this.#unreached.filter((sample) => sample.sum > sum);
+  }
+
+  lag(now: number): FollowerLag {
+    const [oldest] = this.#unreached;
+    return {
+      changes: Math.max(0, this.#primary - this.#follower),
+      ms: oldest === undefined ? 0 : now - oldest.at,
+    };
+  }
+}
+
+export interface FollowerState {
+  /** It answered the last probe. */
+  readonly isThere: boolean;
+  /** Its lag in milliseconds. */
+  readonly lagMs: number;
+}
+
+/** A follower with more lag gets no reads. */
+export const MAX_LAG_MS = 10_000;
+
+/** Round robin over usable followers. Gives an index; undefined: use the primary. */
+export function chooseFollower(states: readonly FollowerState[], turn: number): number | undefined {
+  const usable = states.flatMap((state, i) =>
+    state.isThere && state.lagMs <= MAX_LAG_MS ? [i] : [],
+  );
+  return usable[turn % usable.length];
 }

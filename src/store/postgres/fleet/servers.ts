@@ -15,9 +15,8 @@ import {
   PostgresPool,
   ServerWatch,
 } from "../postgres-driver.ts";
-import { choosePrimary, type ServerReport, type Verdict } from "./choose-primary.ts";
 import type { FeedMarks } from "./feed-marks.ts";
-import { askServer } from "./server-report.ts";
+import { askServer, choosePrimary, type ServerReport, type Verdict } from "./server-report.ts";
 
 /** The timeout of one round of probes. */
 const ROUND_MS = 1_000;

@@ -3,6 +3,7 @@
 import type { Block } from "../../../model/block.ts";
 import { namespaceOf, recordOwner } from "../../../model/record.ts";
 import type { FeedSlice } from "../../../search/port.ts";
+import { textOrNull } from "../../damage/stored-json.ts";
 import {
   emptyFeedSlice,
   FEED_CHANGE_COLUMNS,
@@ -17,7 +18,6 @@ import {
 } from "../../index/feed-slice.ts";
 import { PART_COLUMNS, toRecord } from "../../record/record-row.ts";
 import { toMemory } from "../../rows/note-row.ts";
-import { textOrNull } from "../../rows/text.ts";
 import { readSoundPayloads } from "../operations/blobs.ts";
 import { query, type SqlValue } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";

@@ -11,8 +11,11 @@ import {
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { type Lease, newHolder } from "../../index/lease.ts";
-import { maintenanceOptions } from "../../index/maintenance-options.ts";
-import { type IndexMaintenance, runMaintenance } from "../../index/run-maintenance.ts";
+import {
+  type IndexMaintenance,
+  maintenanceOptions,
+  runMaintenance,
+} from "../../index/run-maintenance.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { readSetting } from "../postgres-schema.ts";
 import { NO_TENANT, type Transaction } from "../transaction.ts";
@@ -118,7 +121,7 @@ class DatabaseMaintenance implements IndexMaintenance {
   }
 
   async answer(
-    need: Exclude<Need, { need: "breath" }>,
+    need: Exclude<Need, { need: "yield" }>,
     lease: Lease,
   ): Promise<Answers[keyof Answers]> {
     switch (need.need) {

@@ -60,7 +60,7 @@ export class Searcher {
       let manifests = 0;
       return runLater(code.search(request, this.#cache, tenant), async (need) => {
         signal?.throwIfAborted();
-        if (need.need === "breath") return undefined;
+        if (need.need === "yield") return undefined;
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");
         }

@@ -6,6 +6,7 @@
 import type { Window, WindowEntry, WindowHead, WindowRequest } from "../../../search/port.ts";
 import type { PathEnd } from "../../../transcript/path.ts";
 import type { Chain } from "../../../transcript/place.ts";
+import { textOrNull } from "../../damage/stored-json.ts";
 import {
   entryEnd,
   FIRST_CHAIN,
@@ -22,7 +23,6 @@ import {
 } from "../../index/window.ts";
 import type { Row } from "../../records.ts";
 import { toChain } from "../../rows/state-row.ts";
-import { textOrNull } from "../../rows/text.ts";
 import { readSoundPayloads } from "../operations/blobs.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";

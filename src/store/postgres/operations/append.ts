@@ -5,7 +5,13 @@
 
 import { isOnPath, pathRanges } from "../../../transcript/path.ts";
 import type { Point } from "../../../transcript/place.ts";
-import { checkGuard } from "../../plan/append-guard.ts";
+import {
+  type AppendGuard,
+  checkGuard,
+  type GuardedEntry,
+  guardedIds,
+} from "../../plan/append-guard.ts";
+import { planDelta } from "../../plan/new-changes.ts";
 import {
   type AppendPlan,
   namedEntries,
@@ -13,23 +19,29 @@ import {
   planAppend,
   type SessionState,
 } from "../../plan/plan-append.ts";
-import { endBefore, planReplacement } from "../../plan/plan-suffix.ts";
-import { planDelta } from "../../plan/tenant-delta.ts";
-import type { AppendRequest, AppendResult } from "../../records.ts";
+import { endBefore, planReplacement, type ReplacedEntry } from "../../plan/plan-suffix.ts";
+import type { AppendRequest, AppendResult, Row } from "../../records.ts";
 import { ENTRY_COLUMNS, type EntryRow, toPlacedEntry } from "../../rows/entry-row.ts";
 import { toPathEnd } from "../../rows/state-row.ts";
 import { checkCompaction, entryNotFound } from "../../store-errors.ts";
-import { bigints, byteas, texts } from "../binary-array.ts";
-import { query } from "../postgres-driver.ts";
+import { bigints, byteas, texts } from "../binary-copy.ts";
+import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { payloadsQuery, storePayloads, toHashes } from "./blobs.ts";
-import { chainsQuery, toChains } from "./chains.ts";
+import { UNINDEXED_SESSION } from "./entry-columns.ts";
 import { writeFeed } from "./feed.ts";
-import { guardQuery, replacedQuery, toGuarded, toReplaced } from "./guarded-entries.ts";
 import { replayed, sessionKeyQuery, storeResult } from "./idempotency.ts";
-import { addParticipants } from "./participants.ts";
-import { checkQuery, lockQuery, pointsQuery, toPoints, toSoundState } from "./session-state.ts";
+import {
+  chainsQuery,
+  checkQuery,
+  lockQuery,
+  pointsQuery,
+  toChains,
+  toPoints,
+  toSoundState,
+} from "./session-state.ts";
+import { addParticipants } from "./sessions.ts";
 
 /** The columns of an appended entry. */
 const NEW_COLUMNS = Object.entries(ENTRY_COLUMNS).flatMap(([name, { type, write }]) =>
@@ -69,6 +81,10 @@ const SQL = statements("append", {
     WHERE tenant = $1 AND session = $2`,
   placed: `SELECT id, sequence, parent_id, ordinal, hash FROM entries
     WHERE tenant = $1 AND id = ANY ($2)`,
+  superseded: `SELECT id, superseded_by FROM entries WHERE tenant = $1 AND id = ANY ($2)`,
+  parents: `SELECT e.id, e.parent_id FROM sessions s
+    JOIN entries e ON e.tenant = s.tenant AND ${UNINDEXED_SESSION} = s.session
+    WHERE s.tenant = $1 AND s.id = $2 AND e.id = ANY ($3)`,
 });
 
 export async function append(tx: Transaction, request: AppendRequest): Promise<AppendResult> {
@@ -215,5 +231,33 @@ function moveState(tx: Transaction, session: number, plan: AppendPlan, now: numb
     usage.outputTokens,
     usage.cacheCreationTokens,
     usage.cacheReadTokens,
+  );
+}
+
+function guardQuery(tx: Transaction, guard: AppendGuard | undefined): Query | undefined {
+  return guard === undefined ? undefined : query(SQL.superseded, tx.tenant, guardedIds(guard));
+}
+
+function toGuarded(rows: readonly Row[] | undefined): GuardedEntry[] {
+  return (rows ?? []).map((row) => ({
+    id: String(row["id"]),
+    supersededBy: row["superseded_by"] as string | null,
+  }));
+}
+
+function replacedQuery(
+  tx: Transaction,
+  sessionId: string,
+  ids: readonly string[] | undefined,
+): Query | undefined {
+  return ids === undefined ? undefined : query(SQL.parents, tx.tenant, sessionId, ids);
+}
+
+function toReplaced(rows: readonly Row[] | undefined): Map<string, ReplacedEntry> {
+  return new Map(
+    (rows ?? []).map((row) => {
+      const id = String(row["id"]);
+      return [id, { id, parentId: row["parent_id"] as string | null }];
+    }),
   );
 }

@@ -15,7 +15,7 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { releasePayloads } from "./blobs.ts";
 import { writeFeed } from "./feed.ts";
-import { dropOriginals, unlinkOriginals } from "./originals.ts";
+import { dropOriginals, unlinkOriginals } from "./programs.ts";
 import { findUnfinished } from "./purge-deleted.ts";
 import { lockQuery } from "./session-state.ts";
 import { dropStreams } from "./streams.ts";

@@ -1,6 +1,5 @@
 /** Retention: erases summarised content, and finds the sessions where that is due. */
 
-import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
 import { noteChange } from "../../plan/new-changes.ts";
 import {
   checkErasedCount,
@@ -9,6 +8,7 @@ import {
   type ErasePlan,
   planErase,
 } from "../../plan/plan-erase.ts";
+import type { EraseRequest, EraseResult, RetentionDue } from "../../requests.ts";
 import { BURY_SETS, toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";
@@ -18,7 +18,7 @@ import type { Transaction } from "../transaction.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
 import { STORED_ENTRY, UNINDEXED_SESSION } from "./entry-columns.ts";
 import { writeFeed } from "./feed.ts";
-import { dropOriginals } from "./originals.ts";
+import { dropOriginals } from "./programs.ts";
 import { lockQuery, toState } from "./session-state.ts";
 import { getSession } from "./sessions.ts";
 

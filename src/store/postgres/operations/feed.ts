@@ -3,12 +3,11 @@
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, ZERO_HASH } from "../../../transcript/hash.ts";
 import { storedBytes, storedBytesOrNull, storedEpoch } from "../../damage/stored-json.ts";
-import { administered, quotaChanged } from "../../plan/new-changes.ts";
+import { administered, quotaChanged, type TenantDelta } from "../../plan/new-changes.ts";
 import type { NewChange } from "../../plan/plan-append.ts";
-import type { TenantDelta } from "../../plan/tenant-delta.ts";
 import type { ChangePage, FeedHead, Quota, Row } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
-import { bigints, byteas, texts } from "../binary-array.ts";
+import { bigints, byteas, texts } from "../binary-copy.ts";
 import { type PostgresConnection, type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import { NO_TENANT, TENANT_BY_NAME, type Transaction } from "../transaction.ts";

@@ -10,7 +10,7 @@ import type { MetadataFilter, Session } from "../../../model/session.ts";
 import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
-import { foldTitle } from "../../title.ts";
+import { foldTitle } from "../../rows/session-values.ts";
 import type { SqlValue } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";

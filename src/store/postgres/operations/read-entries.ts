@@ -26,9 +26,16 @@ import { query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readPayloads } from "./blobs.ts";
-import { allChainsQuery, chainsQuery, toChains } from "./chains.ts";
 import { PARENT_HASH, STORED_ENTRY, UNINDEXED_DEPTH } from "./entry-columns.ts";
-import { pointsQuery, stateQuery, toPoints, toState } from "./session-state.ts";
+import {
+  allChainsQuery,
+  chainsQuery,
+  pointsQuery,
+  stateQuery,
+  toChains,
+  toPoints,
+  toState,
+} from "./session-state.ts";
 
 const CHECKED_COLUMNS = `${STORED_ENTRY}, ${PARENT_HASH}`;
 

@@ -1,18 +1,11 @@
 /** Creates, reads and updates sessions. */
 
 import type { Session } from "../../../model/session.ts";
-import {
-  MAX_REFS,
-  REF_COLUMNS,
-  refRange,
-  type SessionRef,
-  toSessionRef,
-} from "../../ids/session-ref.ts";
-import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
-import { sessionCreated, sessionUpdated } from "../../plan/new-changes.ts";
+import { entryPinned, leafMoved, sessionCreated, sessionUpdated } from "../../plan/new-changes.ts";
 import type {
   ForkOrigin,
   ModelCount,
+  MoveLeafRequest,
   NewSession,
   Row,
   SessionPatch,
@@ -34,19 +27,29 @@ import {
   newSessionValues,
   updateSessionSql,
 } from "../../rows/session-values.ts";
-import { sessionExists, sessionNotFound } from "../../store-errors.ts";
+import {
+  chooseShortId,
+  MAX_REFS,
+  ownIdOf,
+  REF_COLUMNS,
+  refRange,
+  type SessionRef,
+  shortIdCandidates,
+  toSessionRef,
+} from "../../session-ref.ts";
+import {
+  checkExpectedLeaf,
+  checkNode,
+  entryNotFound,
+  sessionExists,
+  sessionNotFound,
+} from "../../store-errors.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { claimSessionQuery, ensureTenant, writeFeed } from "./feed.ts";
 import { keyQuery, replayed, storeResult } from "./idempotency.ts";
-import {
-  addParticipants,
-  clearParticipants,
-  participantsQuery,
-  sessionParticipantsQuery,
-} from "./participants.ts";
-import { lockQuery, toState } from "./session-state.ts";
+import { lockQuery, lockSession, pointsQuery, toPoints, toState } from "./session-state.ts";
 
 const SQL = statements("sessions", {
   findById: `SELECT ${SESSION_COLUMNS} FROM sessions s
@@ -88,6 +91,24 @@ const SQL = statements("sessions", {
   updateSession: updateSessionSql((n) => `$${n}`),
   touch: `UPDATE session_state SET last_write_at = greatest(last_write_at, $3)
     WHERE tenant = $1 AND session = $2`,
+  add: `INSERT INTO participants (tenant, session, actor, position)
+    SELECT $1::bigint, $2::bigint, joining.actor, row_number() OVER (ORDER BY joining.rank)
+      + (SELECT coalesce(max(p.position), 0) FROM participants p
+        WHERE p.tenant = $1 AND p.session = $2)
+    FROM unnest($3::text[]) WITH ORDINALITY AS joining (actor, rank)
+    WHERE NOT EXISTS (SELECT 1 FROM participants p
+      WHERE p.tenant = $1 AND p.session = $2 AND p.actor = joining.actor)`,
+  list: `SELECT session, actor FROM participants WHERE tenant = $1 AND session = ANY ($2)
+    ORDER BY session, position`,
+  listById: `SELECT p.session, p.actor FROM sessions s
+    JOIN participants p ON p.tenant = s.tenant AND p.session = s.session
+    WHERE s.tenant = $1 AND s.id = $2 ORDER BY p.position`,
+  clear: `DELETE FROM participants WHERE tenant = $1 AND session = $2`,
+  move: `UPDATE session_state SET leaf_id = $3, leaf_sequence = $4, leaf_chain = $5,
+      leaf_depth = $6, leaf_ordinal = $7, leaf_hash = $8, leaf_at_tip = $9,
+      last_write_at = greatest(last_write_at, $10)
+    WHERE tenant = $1 AND session = $2`,
+  pin: `UPDATE entries SET pinned = $4 WHERE tenant = $1 AND session = $2 AND id = $3 RETURNING id`,
 });
 
 /** Values of a new session chosen under the tenant's lock. */
@@ -254,4 +275,64 @@ function joinSessions(
       joined.map((each) => String(each["actor"])),
     );
   });
+}
+
+/** An existing participant keeps its position. */
+export function addParticipants(tx: Transaction, session: number, actors: readonly string[]): void {
+  if (actors.length === 0) return;
+  tx.defer(SQL.add, tx.tenant, session, [...new Set(actors)]);
+}
+
+export function clearParticipants(tx: Transaction, session: number): void {
+  tx.defer(SQL.clear, tx.tenant, session);
+}
+
+/** Queries the participants of sessions, by number. */
+function participantsQuery(tx: Transaction, sessions: readonly number[]): Query {
+  return query(SQL.list, tx.tenant, sessions);
+}
+
+/** Queries the participants of one session, by id. */
+function sessionParticipantsQuery(tx: Transaction, sessionId: string): Query {
+  return query(SQL.listById, tx.tenant, sessionId);
+}
+
+export async function moveLeaf(tx: Transaction, request: MoveLeafRequest): Promise<void> {
+  const { sessionId } = request;
+  const [locked, points] = await tx.together([
+    lockQuery(tx, sessionId),
+    pointsQuery(tx, sessionId, request.leaf === null ? [] : [request.leaf]),
+  ]);
+  const { number, state } = toState(locked, sessionId);
+  checkExpectedLeaf(sessionId, state.leaf?.id ?? null, request.expectedLeaf);
+  const leaf = request.leaf === null ? null : toPoints(points).get(request.leaf);
+  if (leaf === undefined) throw entryNotFound(request.leaf ?? "", sessionId);
+  if (leaf !== null) checkNode(leaf, sessionId);
+  tx.defer(
+    SQL.move,
+    tx.tenant,
+    number,
+    leaf?.id ?? null,
+    leaf?.sequence ?? null,
+    leaf?.chain ?? null,
+    leaf?.depth ?? null,
+    leaf?.ordinal ?? null,
+    leaf?.hash ?? null,
+    leaf?.atTip ? 1 : 0,
+    request.now,
+  );
+  writeFeed(tx, [leafMoved(request, state.leaf?.id ?? null)]);
+}
+
+export async function setPinned(
+  tx: Transaction,
+  sessionId: string,
+  entryId: string,
+  pinned: boolean,
+  now: number,
+): Promise<void> {
+  const { number } = await lockSession(tx, sessionId);
+  const row = await tx.get(SQL.pin, tx.tenant, number, entryId, pinned ? 1 : 0);
+  if (row === undefined) throw entryNotFound(entryId, sessionId);
+  writeFeed(tx, [entryPinned(sessionId, entryId, pinned, now)]);
 }

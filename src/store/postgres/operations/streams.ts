@@ -7,12 +7,27 @@
  */
 
 import type { Point } from "../../../transcript/place.ts";
-import { messageChunk, messageOpened, messageTakenOver } from "../../plan/new-changes.ts";
+import {
+  messageChunk,
+  messageOpened,
+  messageTakenOver,
+  planDelta,
+} from "../../plan/new-changes.ts";
 import { planAppend } from "../../plan/plan-append.ts";
-import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan/plan-stream.ts";
-import { planDelta } from "../../plan/tenant-delta.ts";
+import {
+  abortedEntry,
+  checkPendingBytes,
+  committedEntry,
+  toPending,
+} from "../../plan/plan-stream.ts";
 import type { AppendResult, NewEntry, Row } from "../../records.ts";
-import { toPending } from "../../rows/pending-row.ts";
+import type {
+  AbortStreamRequest,
+  CommitStreamRequest,
+  OpenStreamRequest,
+  PendingRecord,
+  WriteStreamRequest,
+} from "../../requests.ts";
 import {
   type NumberedSession,
   STATE_CHECKS,
@@ -20,13 +35,6 @@ import {
   toNumberedSession,
 } from "../../rows/state-row.ts";
 import { entryNotFound, streamLost } from "../../store-errors.ts";
-import type {
-  AbortStreamRequest,
-  CommitStreamRequest,
-  OpenStreamRequest,
-  PendingRecord,
-  WriteStreamRequest,
-} from "../../stream-records.ts";
 import { type Query, query } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";

@@ -7,17 +7,17 @@
  */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
-import type { SweepRequest, SweepResult } from "../../sweep/sweep-records.ts";
+import type { SweepRequest, SweepResult } from "../../requests.ts";
 import type { PostgresDatabase } from "../postgres-database.ts";
 import { query } from "../postgres-driver.ts";
 import { WRITE_START } from "../postgres-schema.ts";
 import { statements } from "../postgres-statements.ts";
-import { deleteExpiredRecords, expiredRecordsQuery } from "../records/records.ts";
 import type { Transaction } from "../transaction.ts";
 import { collectGarbage, garbageQuery } from "./blobs.ts";
 import { deleteExpired } from "./delete-session.ts";
 import { listTenants } from "./feed.ts";
 import { forgetLeases } from "./leases.ts";
+import { expiredRecordsQuery, PROGRAMS } from "./programs.ts";
 import { deletedQuery, purgeBatch } from "./purge-deleted.ts";
 import { abortExpired, expiredQuery, listExpired } from "./streams.ts";
 
@@ -60,7 +60,7 @@ export async function sweep(db: PostgresDatabase, request: SweepRequest): Promis
     const hasRows = due.isUnfinished || due.expired.length > 0;
     if (hasRows && (await db.write(tenant, purgeBatch))) isUnfinished = true;
     const room = limit - deletedRecords;
-    deletedRecords += await db.write(tenant, (tx) => deleteExpiredRecords(tx, now, room));
+    deletedRecords += await db.write(tenant, (tx) => PROGRAMS.deleteExpiredRecords(tx, now, room));
     forgottenKeys += await db.write(tenant, (tx) => forgetKeys(tx, now));
     collectedBlobs += await db.write(tenant, (tx) => collectGarbage(tx, limit));
   }

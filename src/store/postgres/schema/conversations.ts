@@ -182,3 +182,177 @@ CREATE TABLE entry_blobs (
 );
 CREATE INDEX entry_blobs_by_hash ON entry_blobs (tenant, hash);
 `;
+
+/** Pending messages, idempotency keys, and leases, which belong to no tenant. */
+export const LIVE: string = `
+CREATE TABLE streams (
+  tenant bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  session bigint NOT NULL,
+  role text COLLATE "C" NOT NULL,
+  actor text COLLATE "C",
+  metadata bytea,
+  model text COLLATE "C",
+  adapter text COLLATE "C",
+  holder text COLLATE "C" NOT NULL,
+  epoch bigint NOT NULL DEFAULT 1,
+  opened_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  chunk_count bigint NOT NULL DEFAULT 0,
+  chunk_bytes bigint NOT NULL DEFAULT 0,
+  PRIMARY KEY (tenant, id)
+) WITH (fillfactor = 70);
+CREATE INDEX streams_by_session ON streams (tenant, session);
+CREATE INDEX streams_by_expiry ON streams (tenant, expires_at);
+
+CREATE TABLE stream_chunks (
+  tenant bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  number bigint NOT NULL,
+  bytes bytea NOT NULL,
+  PRIMARY KEY (tenant, id, number)
+);
+
+CREATE TABLE idempotency (
+  tenant bigint NOT NULL,
+  session bigint NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  request_hash bytea NOT NULL,
+  result text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  PRIMARY KEY (tenant, session, key)
+);
+CREATE INDEX idempotency_by_age ON idempotency (tenant, created_at);
+
+CREATE TABLE leases (
+  name text COLLATE "C" PRIMARY KEY,
+  owner text COLLATE "C" NOT NULL,
+  expires_at bigint NOT NULL
+) WITH (fillfactor = 70);
+`;
+
+/** The change feed, the tombstones of deleted sessions, and the function that ends a write. */
+export const FEED: string = `
+CREATE TABLE changes (
+  tenant bigint NOT NULL,
+  position bigint NOT NULL,
+  at bigint NOT NULL,
+  kind text COLLATE "C" NOT NULL,
+  session_id text COLLATE "C",
+  entry_id text COLLATE "C",
+  entry_hash bytea,
+  details bytea,
+  hash bytea NOT NULL,
+  PRIMARY KEY (tenant, position)
+);
+
+CREATE TABLE tombstones (
+  tenant bigint NOT NULL,
+  session bigint NOT NULL,
+  session_id text COLLATE "C" NOT NULL,
+  origin_key text COLLATE "C",
+  entry_count bigint NOT NULL,
+  digest bytea NOT NULL,
+  reason text COLLATE "C" NOT NULL,
+  deleted_at bigint NOT NULL,
+  PRIMARY KEY (tenant, session)
+);
+CREATE INDEX tombstones_by_id ON tombstones (tenant, session_id);
+CREATE INDEX tombstones_by_origin ON tombstones (tenant, origin_key) WHERE origin_key IS NOT NULL;
+
+-- Ends a write: checks the quota, moves the counters, and gives each change its position and hash.
+-- All writers of a tenant meet at its row, so this is the last statement before COMMIT: positions
+-- are in the order of commits and have no gaps. The hash is SHA-256(previous, position, body).
+CREATE FUNCTION backscroll_write_feed(
+  of_tenant bigint,
+  added_sessions bigint, added_entries bigint, added_messages bigint, added_content_bytes bigint,
+  ats bigint[], kinds text[], session_ids text[], entry_ids text[], entry_hashes bytea[],
+  all_details bytea[], bodies bytea[]
+) RETURNS bigint LANGUAGE plpgsql AS $feed$
+DECLARE
+  own tenants%ROWTYPE;
+  exceeded text;
+  hashes bytea[] := '{}';
+BEGIN
+  SELECT * INTO STRICT own FROM tenants WHERE tenant = of_tenant FOR UPDATE;
+  SELECT json_build_object('field', field, 'limit', most, 'used', used, 'added', added)
+    INTO exceeded
+    FROM (VALUES
+      (1, 'sessions', own.max_sessions, own.session_count, added_sessions),
+      (2, 'entries', own.max_entries, own.entry_count, added_entries),
+      (3, 'content bytes', own.max_content_bytes, own.content_bytes, added_content_bytes)
+    ) quotas (rank, field, most, used, added)
+    WHERE added > 0 AND used + added > most ORDER BY rank LIMIT 1;
+  IF exceeded IS NOT NULL THEN
+    RAISE EXCEPTION 'a quota of the tenant is used up' USING ERRCODE = 'QUOTA', DETAIL = exceeded;
+  END IF;
+  FOR i IN 1 .. cardinality(kinds) LOOP
+    own.feed_hash := sha256(own.feed_hash || int8send(own.feed_position + i) || bodies[i]);
+    hashes[i] := own.feed_hash;
+  END LOOP;
+  -- One statement for all: a batch of 500 takes a quarter less of the server's time than one by one.
+  INSERT INTO changes (tenant, position, at, kind, session_id, entry_id, entry_hash, details, hash)
+    SELECT of_tenant, own.feed_position + rank, at, kind, session_id, entry_id, entry_hash, details,
+      hash
+    FROM unnest(ats, kinds, session_ids, entry_ids, entry_hashes, all_details, hashes)
+      WITH ORDINALITY AS added (at, kind, session_id, entry_id, entry_hash, details, hash, rank);
+  own.feed_position := own.feed_position + cardinality(kinds);
+  UPDATE tenants SET feed_position = own.feed_position, feed_hash = own.feed_hash,
+      session_count = session_count + added_sessions, entry_count = entry_count + added_entries,
+      message_count = message_count + added_messages,
+      content_bytes = content_bytes + added_content_bytes
+    WHERE tenant = of_tenant;
+  RETURN own.feed_position;
+END
+$feed$;
+`;
+
+/**
+ * Memories, facts and records. A record's `value` is JSON as UTF-8 if `is_json` is 1, `text` a JSON
+ * string, `hash` the SHA-256 of the value, `size` its bytes.
+ */
+export const NOTES: string = `
+CREATE TABLE memories (
+  tenant bigint NOT NULL,
+  agent text COLLATE "C" NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  content bytea NOT NULL,
+  metadata bytea,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  PRIMARY KEY (tenant, agent, name)
+);
+
+CREATE TABLE facts (
+  tenant bigint NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  session bigint NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  predicate text COLLATE "C" NOT NULL,
+  object text COLLATE "C" NOT NULL,
+  source_entry_id text COLLATE "C",
+  confidence double precision NOT NULL,
+  created_at bigint NOT NULL,
+  superseded_by text COLLATE "C",
+  PRIMARY KEY (tenant, id)
+);
+CREATE INDEX facts_by_session ON facts (tenant, session, id);
+CREATE INDEX facts_by_source ON facts (tenant, source_entry_id) WHERE source_entry_id IS NOT NULL;
+
+CREATE TABLE records (
+  tenant bigint NOT NULL,
+  namespace text COLLATE "C" NOT NULL,
+  key text COLLATE "C" NOT NULL,
+  version text COLLATE "C" NOT NULL,
+  is_json bigint NOT NULL,
+  size bigint NOT NULL,
+  hash bytea NOT NULL,
+  expires_at bigint,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  text bytea,
+  value bytea NOT NULL,
+  PRIMARY KEY (tenant, namespace, key)
+);
+CREATE INDEX records_that_expire ON records (tenant, expires_at) WHERE expires_at IS NOT NULL;
+`;

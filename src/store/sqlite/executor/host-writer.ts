@@ -14,10 +14,10 @@ import { closeSync, fdatasync, openSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
 import type { WriteRecordsRequest } from "../../record/record-port.ts";
 import type { AppendRequest } from "../../records.ts";
-import type { WriteStreamRequest } from "../../stream-records.ts";
+import type { WriteStreamRequest } from "../../requests.ts";
 import type { WriteName } from "../operations/index.ts";
 import { SqliteConnection } from "../sqlite-driver.ts";
-import { Breath } from "./breath.ts";
+import { EventLoopYielder } from "./event-loop-yielder.ts";
 import type { ExecutorOptions } from "./executor.ts";
 import { LogGrowth } from "./log-growth.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
@@ -38,7 +38,7 @@ export class HostWriter {
    * drops none.
    */
   #log: number | undefined;
-  readonly #breath = new Breath();
+  readonly #yielder = new EventLoopYielder();
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
@@ -62,7 +62,7 @@ export class HostWriter {
    */
   sync(): Promise<void> | undefined {
     const log = this.#log;
-    if (log === undefined) return this.#breath.take();
+    if (log === undefined) return this.#yielder.take();
     return new Promise((resolve, reject) => {
       fdatasync(log, (cause) => {
         if (cause === null) resolve();

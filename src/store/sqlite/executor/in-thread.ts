@@ -7,7 +7,6 @@ import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import { loadIndexCode } from "../../index/index-code.ts";
 import { openForReading, queueFull } from "../../store-errors.ts";
 import { MEMORY } from "../../store-options.ts";
-import { closeAll } from "../close-all.ts";
 import { Maintainer } from "../index/maintainer.ts";
 import { InMemoryMaintainer } from "../index/memory-maintainer.ts";
 import { Searcher } from "../index/searcher.ts";
@@ -22,8 +21,8 @@ import {
 import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
 import { readEpoch } from "../sqlite-schema.ts";
-import { Breath } from "./breath.ts";
-import type { Executor, ExecutorOptions, OnUnmerged } from "./executor.ts";
+import { EventLoopYielder } from "./event-loop-yielder.ts";
+import { closeAll, type Executor, type ExecutorOptions, type OnUnmerged } from "./executor.ts";
 import { LogGrowth } from "./log-growth.ts";
 import { type Outcome, WriteQueue } from "./write-queue.ts";
 
@@ -36,7 +35,7 @@ export class InThread implements Executor {
   readonly #reader: SqliteConnection;
   readonly #queue: WriteQueue;
   readonly #growth: LogGrowth;
-  readonly #breath = new Breath();
+  readonly #yielder = new EventLoopYielder();
   readonly #segments: SegmentFile;
   readonly #searcher: Searcher;
   #maintainer: Maintainer | InMemoryMaintainer | undefined;
@@ -74,7 +73,7 @@ export class InThread implements Executor {
   async #write(name: WriteName, args: readonly unknown[]): Promise<unknown> {
     if (this.#waiting >= this.#options.maxQueue) throw queueFull(this.#waiting);
     const value = await this.#enqueue(name, args);
-    await this.#breath.take();
+    await this.#yielder.take();
     return value;
   }
 
@@ -126,7 +125,7 @@ export class InThread implements Executor {
   }
 
   async #whenFree<Result>(read: () => Result): Promise<Result> {
-    await this.#breath.take();
+    await this.#yielder.take();
     const deadline = Date.now() + this.#options.busyTimeoutMs;
     for (;;) {
       // The store may be closed by now.

@@ -5,6 +5,8 @@
  * commit).
  */
 
+import { readlinkSync } from "node:fs";
+import { setPriority } from "node:os";
 import {
   type MessagePort,
   parentPort,
@@ -37,7 +39,6 @@ import {
   type ThreadData,
   toFailure,
 } from "./thread-messages.ts";
-import { lowerPriority } from "./thread-priority.ts";
 import { WriteQueue } from "./write-queue.ts";
 
 const data = workerData as ThreadData;
@@ -190,4 +191,25 @@ function answerEach(answer: (request: Request) => Promise<unknown>): void {
       );
     }
   });
+}
+
+/**
+ * Lowers the scheduling priority (nice value) of the index thread.
+ *
+ * Indexing can wait: searches also read the unindexed tail. With as many threads as cores, a search
+ * or an append would otherwise wait for it. Under full load the scheduler still gives it a share.
+ */
+
+/** A nice value of 5 has about a third of the CPU weight of nice 0. */
+const NICE = 5;
+
+/** Lowers the priority of the calling thread. Only Linux has one per thread; elsewhere a no-op. */
+function lowerPriority(): void {
+  if (process.platform !== "linux") return;
+  try {
+    const thread = readlinkSync("/proc/thread-self").split("/").at(-1);
+    setPriority(Number(thread), NICE);
+  } catch {
+    // Not permitted: keep the normal priority.
+  }
 }

@@ -15,13 +15,11 @@ import type { IndexAnswer, IndexRequest } from "../../../search/request.ts";
 import { SearchTurns } from "../../index/search-turns.ts";
 import type { AppendRequest } from "../../records.ts";
 import { openForReading, queueFull } from "../../store-errors.ts";
-import { closeAll } from "../close-all.ts";
 import type { ReadName, SqliteReads, SqliteWrites, WriteName } from "../operations/index.ts";
 import { type AnswerParcel, unpackAnswer } from "./answer-parcel.ts";
 import { packAppend } from "./append-parcel.ts";
-import type { Executor, ExecutorOptions, OnUnmerged } from "./executor.ts";
+import { closeAll, type Executor, type ExecutorOptions, type OnUnmerged } from "./executor.ts";
 import { HostWriter, isSmallWrite } from "./host-writer.ts";
-import { threadFile } from "./thread-file.ts";
 import {
   CHECKPOINT,
   CLOSE,
@@ -375,4 +373,10 @@ class Thread {
 /** Undefined if the thread is dead (it could not start, e.g. EMFILE); the caller starts a new one. */
 function alive(thread: Thread | undefined): Thread | undefined {
   return thread?.isDead ? undefined : thread;
+}
+
+/** The path of a storage thread's code. The built file has another extension than the source. */
+function threadFile(): URL {
+  const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
+  return new URL(`./storage-thread.${extension}`, import.meta.url);
 }

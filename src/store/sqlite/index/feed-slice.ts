@@ -3,6 +3,7 @@
 import type { Block } from "../../../model/block.ts";
 import { namespaceOf } from "../../../model/record.ts";
 import type { FeedSlice } from "../../../search/port.ts";
+import { textOrNull } from "../../damage/stored-json.ts";
 import {
   emptyFeedSlice,
   FEED_CHANGE_COLUMNS,
@@ -18,9 +19,8 @@ import {
 } from "../../index/feed-slice.ts";
 import { PART_COLUMNS, toRecord } from "../../record/record-row.ts";
 import { toMemory } from "../../rows/note-row.ts";
-import { textOrNull } from "../../rows/text.ts";
-import { asText } from "../as-text.ts";
 import { readSoundPayloads } from "../operations/blobs.ts";
+import { asText } from "../operations/entry-columns.ts";
 import { isReadable, unfold } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";

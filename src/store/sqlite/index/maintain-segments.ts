@@ -8,9 +8,9 @@ import { pause } from "../../../async/pause.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { noteThrough } from "../opening/index-ahead.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
+import { isBusy } from "../sqlite-errors.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { deletePart, dropOthers, listOld, retire, writeBlobs } from "./segments.ts";
-import { whenFree } from "./when-free.ts";
 
 /** The checkpoint interval: about 4 MB. */
 const LARGE_LOG_PAGES = 512;
@@ -178,6 +178,35 @@ async function write<Result>(
     return await whenFree(db, timeoutMs, () => action(db));
   } catch (error) {
     if (BackscrollError.is(error, "store_corrupt")) file.condemn();
+    throw error;
+  }
+}
+
+/** Runs `action` as one write transaction once the lock is free. */
+export async function whenFree<Result>(
+  db: SqliteConnection,
+  timeoutMs: number,
+  action: () => Result,
+): Promise<Result> {
+  const deadline = performance.now() + timeoutMs;
+  for (;;) {
+    try {
+      return runWrite(db, action);
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+      await pause(1 + Math.random());
+    }
+  }
+}
+
+export function runWrite<Result>(db: SqliteConnection, action: () => Result): Result {
+  db.begin();
+  try {
+    const value = action();
+    db.commit();
+    return value;
+  } catch (error) {
+    db.rollback();
     throw error;
   }
 }

@@ -16,9 +16,12 @@ import {
 } from "../../../search/port.ts";
 import type { IndexCode } from "../../index/index-code.ts";
 import { type Lease, newHolder } from "../../index/lease.ts";
-import { maintenanceOptions } from "../../index/maintenance-options.ts";
 import { droppedSegments } from "../../index/manifest-codec.ts";
-import { type IndexMaintenance, runMaintenance } from "../../index/run-maintenance.ts";
+import {
+  type IndexMaintenance,
+  maintenanceOptions,
+  runMaintenance,
+} from "../../index/run-maintenance.ts";
 import type { ExecutorOptions } from "../executor/executor.ts";
 import { findTenant } from "../operations/feed.ts";
 import { endRead } from "../operations/index.ts";
@@ -33,6 +36,7 @@ import {
   noteIndexed,
   syncSegments,
   truncateLog,
+  whenFree,
   writeSegment,
 } from "./maintain-segments.ts";
 import {
@@ -46,7 +50,6 @@ import {
 import { SegmentFile } from "./segment-file.ts";
 import { listStored } from "./segments.ts";
 import { readSetting } from "./setting.ts";
-import { whenFree } from "./when-free.ts";
 
 /** The feed is read sequentially, once: a small page cache (2 MiB) suffices. */
 const CACHE_KIB = 2_048;
@@ -186,7 +189,7 @@ class FileMaintenance implements IndexMaintenance {
   }
 
   async answer(
-    need: Exclude<Need, { need: "breath" }>,
+    need: Exclude<Need, { need: "yield" }>,
     lease: Lease,
   ): Promise<Answers[keyof Answers]> {
     const { tenant, busyTimeoutMs } = this.#subject;

@@ -13,15 +13,15 @@ import {
 import type { IndexCode } from "../../index/index-code.ts";
 import type { IndexingOptions } from "../../index/indexing-options.ts";
 import { DROPPED_KEPT_MS } from "../../index/lease.ts";
-import { maintenanceOptions } from "../../index/maintenance-options.ts";
+import { maintenanceOptions } from "../../index/run-maintenance.ts";
 import { findTenant } from "../operations/feed.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { answerRead } from "./answer.ts";
+import { runWrite } from "./maintain-segments.ts";
 import { readManifest, releaseLease, swapManifest, takeLease } from "./manifest.ts";
 import type { SegmentFile } from "./segment-file.ts";
 import { deletePart, dropOthers, listOld, listStored, writeBlobs } from "./segments.ts";
 import { readSetting } from "./setting.ts";
-import { runWrite } from "./when-free.ts";
 
 export class InMemoryMaintainer {
   readonly #db: SqliteConnection;
@@ -57,7 +57,7 @@ export class InMemoryMaintainer {
     try {
       return runNow(code.maintain(task, options), (need) => {
         switch (need.need) {
-          case "breath":
+          case "yield":
             return undefined;
           case "write":
             runWrite(segments, () => writeBlobs(segments, tenant, need.segment, need.blobs));

@@ -68,7 +68,7 @@ export class Searcher {
       let manifests = 0;
       return runNow(code.search(request, this.#cache, tenantName), (need) => {
         if (isAbandoned?.()) throw new Error("the search was aborted");
-        if (need.need === "breath") return undefined;
+        if (need.need === "yield") return undefined;
         if (need.need === "write" || need.need === "swap") {
           throw new Error("a search must not write");
         }

@@ -7,6 +7,7 @@
 
 import type { Window, WindowHead, WindowRequest } from "../../../search/port.ts";
 import type { PathEnd, PathRange } from "../../../transcript/path.ts";
+import { textOrNull } from "../../damage/stored-json.ts";
 import {
   entryEnd,
   FIRST_CHAIN,
@@ -19,10 +20,9 @@ import {
   windowRanges,
   windowSessionColumns,
 } from "../../index/window.ts";
-import { textOrNull } from "../../rows/text.ts";
-import { asText } from "../as-text.ts";
 import { readSoundPayloads } from "../operations/blobs.ts";
 import { readChains } from "../operations/chains.ts";
+import { asText } from "../operations/entry-columns.ts";
 import { shownContent } from "../packs/read-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";

@@ -2,7 +2,8 @@
 
 import { isOnPath, pathRanges } from "../../../transcript/path.ts";
 import type { Point } from "../../../transcript/place.ts";
-import { entryPinned, leafMoved } from "../../plan/new-changes.ts";
+import { type AppendGuard, checkGuard, guardedIds } from "../../plan/append-guard.ts";
+import { entryPinned, leafMoved, planDelta } from "../../plan/new-changes.ts";
 import {
   type AppendPlan,
   namedEntries,
@@ -10,8 +11,7 @@ import {
   planAppend,
   type SessionState,
 } from "../../plan/plan-append.ts";
-import { planReplacement } from "../../plan/plan-suffix.ts";
-import { planDelta } from "../../plan/tenant-delta.ts";
+import { endBefore, planReplacement } from "../../plan/plan-suffix.ts";
 import type { AppendRequest, AppendResult, MoveLeafRequest, NewSummary } from "../../records.ts";
 import { toPlacedEntry } from "../../rows/entry-row.ts";
 import {
@@ -29,14 +29,13 @@ import {
   entryNotFound,
   sessionNotFound,
 } from "../../store-errors.ts";
-import { PARENT_ID } from "../packs/parent-column.ts";
 import type { StoredParts } from "../packs/write-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { storePayloads } from "./blobs.ts";
 import { readChains } from "./chains.ts";
+import { PARENT_ID } from "./entry-columns.ts";
 import { type FeedPlan, findTenant, planFeed, writeFeed, writePlannedFeed } from "./feed.ts";
-import { checkGuarded, findEndBefore } from "./guarded-entries.ts";
 import { replayed, storeResult } from "./idempotency.ts";
 import { insertEntries, packRows } from "./insert-entries.ts";
 import { addParticipants } from "./sessions.ts";
@@ -74,6 +73,9 @@ const SQL = statements("append", {
   setPinned: `UPDATE entries SET pinned = ? WHERE tenant = ? AND session = ? AND id = ?`,
   placed: `SELECT e.id, e.sequence, ${PARENT_ID} AS parent_id, e.ordinal, e.hash FROM entries e
     WHERE e.tenant = ? AND e.id = ?`,
+  superseded: `SELECT superseded_by FROM entries WHERE tenant = ? AND id = ?`,
+  parent: `SELECT ${PARENT_ID} AS parent_id FROM entries e
+    WHERE e.tenant = ? AND e.session = ? AND e.id = ?`,
 });
 
 export function append(db: SqliteConnection, name: string, request: AppendRequest): AppendResult {
@@ -282,4 +284,34 @@ export function replayedResult(
     return row === undefined ? [] : toPlacedEntry(row);
   });
   return { entries, leaf: state.leaf?.id ?? null, replayed: true };
+}
+
+function checkGuarded(
+  db: SqliteConnection,
+  tenant: number,
+  sessionId: string,
+  guard: AppendGuard | undefined,
+): void {
+  if (guard === undefined) return;
+  const found = guardedIds(guard).flatMap((id) => {
+    const row = db.get(SQL.superseded, tenant, id);
+    return row === undefined ? [] : [{ id, supersededBy: row["superseded_by"] as string | null }];
+  });
+  checkGuard(sessionId, guard, found);
+}
+
+/** See `endBefore`. */
+function findEndBefore(
+  db: SqliteConnection,
+  tenant: number,
+  session: number,
+  state: SessionState,
+  replaced: readonly string[],
+): string | null {
+  const stored = replaced.flatMap((id) => {
+    const row = db.get(SQL.parent, tenant, session, id);
+    if (row === undefined) return [];
+    return [[id, { id, parentId: row["parent_id"] as string | null }] as const];
+  });
+  return endBefore(state, replaced, new Map(stored));
 }

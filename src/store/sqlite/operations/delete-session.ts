@@ -17,7 +17,7 @@ import { statements } from "../sqlite-statements.ts";
 import { releasePayloads } from "./blobs.ts";
 import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
 import { keepFeedRows } from "./feed-rows.ts";
-import { dropOriginals, unlinkOriginals } from "./originals.ts";
+import { dropOriginals, unlinkOriginals } from "./programs.ts";
 import { findUnfinished } from "./purge-deleted.ts";
 import { sessionNumber } from "./sessions.ts";
 import { dropStreams } from "./streams.ts";

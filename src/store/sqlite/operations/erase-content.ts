@@ -1,6 +1,5 @@
 /** Retention: erases summarised content, and finds the sessions where that is due. */
 
-import type { EraseRequest, EraseResult, RetentionDue } from "../../erase-records.ts";
 import { noteChange } from "../../plan/new-changes.ts";
 import {
   checkErasedCount,
@@ -8,6 +7,7 @@ import {
   type ErasedRow,
   planErase,
 } from "../../plan/plan-erase.ts";
+import type { EraseRequest, EraseResult, RetentionDue } from "../../requests.ts";
 import { BURY_SETS, toEntry } from "../../rows/entry-row.ts";
 import { toRetentionDue } from "../../rows/session-row.ts";
 import type { StoreReads } from "../../store.ts";
@@ -19,7 +19,7 @@ import { statements } from "../sqlite-statements.ts";
 import { releaseEntryPayloads } from "./blobs.ts";
 import { STORED_ENTRY } from "./entry-columns.ts";
 import { findTenant, planFeed, writePlannedFeed } from "./feed.ts";
-import { dropOriginals } from "./originals.ts";
+import { dropOriginals } from "./programs.ts";
 import { getSession, sessionNumber } from "./sessions.ts";
 
 const DUE = `SELECT s.id, s.retention, s.retention_applied FROM sessions s

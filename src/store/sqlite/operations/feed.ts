@@ -3,9 +3,8 @@
 import type { ChangeAuthor } from "../../../model/change.ts";
 import { changeBody, changeHash, ZERO_HASH } from "../../../transcript/hash.ts";
 import { storedBytesOrNull } from "../../damage/stored-json.ts";
-import { administered, quotaChanged } from "../../plan/new-changes.ts";
+import { administered, quotaChanged, type TenantDelta } from "../../plan/new-changes.ts";
 import type { NewChange } from "../../plan/plan-append.ts";
-import type { TenantDelta } from "../../plan/tenant-delta.ts";
 import type { ChangePage, FeedHead, Quota } from "../../records.ts";
 import { toChange } from "../../rows/feed-row.ts";
 import { checkQuota } from "../../store-errors.ts";

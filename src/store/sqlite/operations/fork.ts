@@ -2,11 +2,10 @@
 
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
-import { sessionCreated } from "../../plan/new-changes.ts";
+import { planDelta, sessionCreated } from "../../plan/new-changes.ts";
 import { planAppend } from "../../plan/plan-append.ts";
 import { erasedCopies } from "../../plan/plan-erase.ts";
 import { type CopiedEntries, copyEntries, needsPayloads } from "../../plan/plan-fork.ts";
-import { planDelta } from "../../plan/tenant-delta.ts";
 import type { EntryRecord, ForkRequest } from "../../records.ts";
 import { checkNode, entryNotFound, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";

@@ -6,7 +6,6 @@
 
 import type { StoreReads, StoreWrites } from "../../store.ts";
 import { indexLag } from "../index/manifest.ts";
-import * as records from "../records/records.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { checkStillReadable } from "../sqlite-schema.ts";
 import * as append from "./append.ts";
@@ -14,20 +13,16 @@ import * as deleteSession from "./delete-session.ts";
 import * as eraseContent from "./erase-content.ts";
 import * as feed from "./feed.ts";
 import * as fork from "./fork.ts";
-import { usableIndexStatus } from "./index-status.ts";
-import * as ingestedFiles from "./ingested-files.ts";
 import * as leases from "./leases.ts";
 import * as listSessions from "./list-sessions.ts";
-import * as notes from "./notes.ts";
-import * as originals from "./originals.ts";
+import { findToken, PROGRAMS } from "./programs.ts";
 import * as purgeDeleted from "./purge-deleted.ts";
 import * as readEntries from "./read-entries.ts";
-import * as routes from "./routes.ts";
 import * as sessions from "./sessions.ts";
 import * as status from "./status.ts";
+import { usableIndexStatus } from "./status.ts";
 import * as streams from "./streams.ts";
 import * as sweep from "./sweep.ts";
-import * as tokens from "./tokens.ts";
 
 /** The port's writes, and those of this backend alone. */
 export interface SqliteWrites extends StoreWrites {
@@ -56,20 +51,16 @@ const OPERATIONS: Operations<SqliteWrites & SqliteReads> = {
   ...eraseContent,
   ...feed,
   ...fork,
-  ...ingestedFiles,
   ...leases,
   ...listSessions,
-  ...notes,
-  ...originals,
   ...purgeDeleted,
   ...readEntries,
-  ...records,
-  ...routes,
   ...sessions,
   ...status,
   ...streams,
   ...sweep,
-  ...tokens,
+  ...PROGRAMS,
+  findToken,
   indexStatus: usableIndexStatus,
   indexLag,
 };

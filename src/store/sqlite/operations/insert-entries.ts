@@ -4,7 +4,6 @@ import { NONCE_BYTES } from "../../../transcript/hash.ts";
 import type { AppendRequest } from "../../records.ts";
 import { ENTRY_COLUMNS, type EntryRow } from "../../rows/entry-row.ts";
 import { insertRows, runInTens } from "../insert-rows.ts";
-import { parentAfter, type WrittenRow } from "../packs/parent-column.ts";
 import {
   type PackableEntry,
   type PreparedPack,
@@ -14,6 +13,7 @@ import {
 } from "../packs/write-pack.ts";
 import type { SqliteConnection, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
+import { parentAfter, type WrittenRow } from "./entry-columns.ts";
 import type { FeedPlan } from "./feed.ts";
 import { type FeedRow, feedRows } from "./feed-rows.ts";
 

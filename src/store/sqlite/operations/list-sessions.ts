@@ -11,7 +11,7 @@ import type { Session } from "../../../model/session.ts";
 import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
-import { foldTitle } from "../../title.ts";
+import { foldTitle } from "../../rows/session-values.ts";
 import type { SqliteConnection, SqlRow, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { findTenant } from "./feed.ts";

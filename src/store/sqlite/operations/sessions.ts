@@ -1,14 +1,6 @@
 /** Creates, reads and updates sessions. */
 
 import type { Session } from "../../../model/session.ts";
-import {
-  MAX_REFS,
-  REF_COLUMNS,
-  refRange,
-  type SessionRef,
-  toSessionRef,
-} from "../../ids/session-ref.ts";
-import { chooseShortId, ownIdOf, shortIdCandidates } from "../../ids/short-id.ts";
 import { sessionCreated, sessionUpdated } from "../../plan/new-changes.ts";
 import type {
   ForkOrigin,
@@ -33,6 +25,16 @@ import {
   newSessionValues,
   updateSessionSql,
 } from "../../rows/session-values.ts";
+import {
+  chooseShortId,
+  MAX_REFS,
+  ownIdOf,
+  REF_COLUMNS,
+  refRange,
+  type SessionRef,
+  shortIdCandidates,
+  toSessionRef,
+} from "../../session-ref.ts";
 import { sessionExists, sessionNotFound } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";

@@ -2,15 +2,18 @@
 
 import { existsSync, statSync } from "node:fs";
 import { BackscrollError } from "../../../model/errors.ts";
+import type { IndexStatus } from "../../index/index-status.ts";
 import type { StoreStatus } from "../../records.ts";
 import { toTenantStatus } from "../../rows/feed-row.ts";
 import { MEMORY } from "../../store-options.ts";
+import { usableManifest } from "../index/answer.ts";
+import { indexStatus } from "../index/manifest.ts";
+import { SegmentFile } from "../index/segment-file.ts";
 import { listIndexLosses } from "../opening/index-ahead.ts";
-import { checkSchemaText } from "../schema/check-schema.ts";
-import type { SqliteConnection } from "../sqlite-driver.ts";
-import { readEpoch, readSchema } from "../sqlite-schema.ts";
+import { SQLITE_MIGRATIONS } from "../schema/index.ts";
+import { SqliteConnection } from "../sqlite-driver.ts";
+import { migrate, readEpoch, readSchema } from "../sqlite-schema.ts";
 import { statements } from "../sqlite-statements.ts";
-import { usableIndexStatuses } from "./index-status.ts";
 
 const SQL = statements("status", {
   tenants: `SELECT t.name, t.session_count, t.entry_count, t.message_count, t.content_bytes,
@@ -73,4 +76,51 @@ function danglingRows(db: SqliteConnection): string[] {
 /** Changes when another connection, in this process or another, has committed. */
 export function dataVersion(db: SqliteConnection): number {
   return db.dataVersion();
+}
+
+const OBJECTS = `SELECT type, name, tbl_name, sql FROM sqlite_schema
+  WHERE name NOT LIKE 'sqlite_%' ORDER BY type, name`;
+
+/**
+ * Finds differences from a new store's schema: SQLite's integrity check does not notice a changed
+ * schema text. Additional objects are ignored.
+ */
+function checkSchemaText(db: SqliteConnection): string[] {
+  // Another version has another schema.
+  if (readSchema(db)?.version !== SQLITE_MIGRATIONS.at(-1)?.version) return [];
+  const own = new SqliteConnection(MEMORY);
+  try {
+    migrate(own);
+    const stored = new Set(db.all(OBJECTS).map(textOf));
+    return own
+      .all(OBJECTS)
+      .filter((row) => !stored.has(textOf(row)))
+      .map(
+        (row) =>
+          `the definition of the ${row["type"]} ${row["name"]} differs from that of this schema version`,
+      );
+  } finally {
+    own.close();
+  }
+}
+
+/** White space in a definition is ignored. */
+function textOf(row: Readonly<Record<string, unknown>>): string {
+  return JSON.stringify(row).replace(/\\n|\s/g, "");
+}
+
+/** An index whose file is missing, or is another store's, has nothing. */
+export function usableIndexStatus(db: SqliteConnection, name: string): IndexStatus {
+  return usableIndexStatuses(db, [name])[0] as IndexStatus;
+}
+
+function usableIndexStatuses(db: SqliteConnection, names: readonly string[]): IndexStatus[] {
+  if (db.path === MEMORY) return names.map((name) => indexStatus(db, name));
+  const file = new SegmentFile(db.path, true, () => readEpoch(db));
+  const usable = (tenant: number) => usableManifest(db, file, tenant);
+  try {
+    return names.map((name) => indexStatus(db, name, usable));
+  } finally {
+    file.close();
+  }
 }

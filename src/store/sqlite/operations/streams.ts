@@ -5,21 +5,29 @@
  * on the current leaf, so that two pending messages cannot fork a session by accident.
  */
 
-import { messageChunk, messageOpened, messageTakenOver } from "../../plan/new-changes.ts";
+import {
+  messageChunk,
+  messageOpened,
+  messageTakenOver,
+  planDelta,
+} from "../../plan/new-changes.ts";
 import { namedEntries, placedEntry, planAppend } from "../../plan/plan-append.ts";
-import { abortedEntry, checkPendingBytes, committedEntry } from "../../plan/plan-stream.ts";
-import { planDelta } from "../../plan/tenant-delta.ts";
+import {
+  abortedEntry,
+  checkPendingBytes,
+  committedEntry,
+  toPending,
+} from "../../plan/plan-stream.ts";
 import type { AppendResult, NewEntry } from "../../records.ts";
-import { toPending } from "../../rows/pending-row.ts";
-import type { NumberedSession } from "../../rows/state-row.ts";
-import { entryNotFound, sessionNotFound, streamLost } from "../../store-errors.ts";
 import type {
   AbortStreamRequest,
   CommitStreamRequest,
   OpenStreamRequest,
   PendingRecord,
   WriteStreamRequest,
-} from "../../stream-records.ts";
+} from "../../requests.ts";
+import type { NumberedSession } from "../../rows/state-row.ts";
+import { entryNotFound, sessionNotFound, streamLost } from "../../store-errors.ts";
 import type { SqliteConnection, SqlRow } from "../sqlite-driver.ts";
 import { NOW, statements } from "../sqlite-statements.ts";
 import { executePlan, findPoints, readState, replayedResult } from "./append.ts";

@@ -1,14 +1,14 @@
 /** TTL sweep: deletes expired rows on request. */
 
 import { IDEMPOTENCY_KEPT_MS } from "../../../model/limits.ts";
-import type { SweepRequest, SweepResult } from "../../sweep/sweep-records.ts";
-import { deleteExpiredRecords } from "../records/records.ts";
+import type { SweepRequest, SweepResult } from "../../requests.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { collectGarbage } from "./blobs.ts";
 import { deleteSession } from "./delete-session.ts";
 import { findTenant, listTenants } from "./feed.ts";
 import { forgetLeases } from "./leases.ts";
+import { PROGRAMS } from "./programs.ts";
 import { purgeBatch } from "./purge-deleted.ts";
 import { abortExpired } from "./streams.ts";
 
@@ -47,7 +47,7 @@ export function sweep(db: SqliteConnection, request: SweepRequest): SweepResult 
     }
     // One batch per call, because the sweep is one transaction.
     left ||= purgeBatch(db, name);
-    deletedRecords += deleteExpiredRecords(db, tenant, now, limit - deletedRecords);
+    deletedRecords += PROGRAMS.deleteExpiredRecords(db, name, now, limit - deletedRecords);
     forgottenKeys += db.run(SQL.oldKeys, tenant, now - IDEMPOTENCY_KEPT_MS);
     collectedBlobs += collectGarbage(db, tenant, limit);
   }

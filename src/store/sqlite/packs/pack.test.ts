@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isPackable, Pack, packTexts } from "./pack.ts";
-import { PackCache } from "./pack-cache.ts";
+import { isPackable, Pack, PackCache, packTexts } from "./pack.ts";
 
 const text = fc.option(fc.json(), { nil: null });
 const slots = fc.array(fc.record({ content: text, metadata: text }), { minLength: 1 });

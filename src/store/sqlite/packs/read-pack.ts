@@ -1,11 +1,11 @@
 /** Restores the packed parts of an entry's row. */
 
 import { isDamage, packDamaged } from "../../damage/damage-errors.ts";
-import { textOrNull } from "../../rows/text.ts";
+import { textOrNull } from "../../damage/stored-json.ts";
 import type { SqliteConnection, SqlRow, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { Pack } from "./pack.ts";
-import { isSplit, joinSaid } from "./said.ts";
+import { isSplit, joinTextBlocks } from "./text-blocks.ts";
 
 const SQL = statements("read_pack", {
   read: `SELECT bytes FROM packs WHERE tenant = ? AND session = ? AND pack = ?`,
@@ -90,7 +90,7 @@ export function readPack(
 /** The content from the row, the pack, or both. */
 function wholeContent(kept: string | null, packed: string | null): string | null {
   if (kept === null || packed === null) return kept ?? packed;
-  return isSplit(kept) ? joinSaid({ said: kept, rest: packed }) : kept;
+  return isSplit(kept) ? joinTextBlocks({ texts: kept, rest: packed }) : kept;
 }
 
 function decoded(bytes: Uint8Array, session: number, number: number): Pack {
@@ -100,3 +100,10 @@ function decoded(bytes: Uint8Array, session: number, number: number): Pack {
     throw packDamaged(session, number, cause);
   }
 }
+
+/**
+ * LRU cache of packs: a page's entries are mostly in one or two.
+ *
+ * A committed pack's number is never reused, and erased entries are not read, so readers never see
+ * stale data. Rewriting a pack must bypass the cache. A rollback clears it.
+ */

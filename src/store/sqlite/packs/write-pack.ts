@@ -3,7 +3,7 @@
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { isPackable, packTexts } from "./pack.ts";
-import { splitSaid } from "./said.ts";
+import { splitTextBlocks } from "./text-blocks.ts";
 
 const SQL = statements("write_pack", {
   insert: `INSERT INTO packs (tenant, session, pack, bytes) VALUES (?, ?, ?, ?)`,
@@ -89,9 +89,9 @@ function dividedContent(entry: PackableEntry): DividedContent {
   if (!isSaid(entry, content)) return { kept: null, packed: content };
   // The cuts depend on ASCII alone, and no byte of another character is ASCII: latin1 strings are
   // cheaper, and give the same bytes.
-  const split = splitSaid(content.toString("latin1"));
+  const split = splitTextBlocks(content.toString("latin1"));
   if (split === undefined) return { kept: content, packed: NOTHING };
-  return { kept: Buffer.from(split.said, "latin1"), packed: Buffer.from(split.rest, "latin1") };
+  return { kept: Buffer.from(split.texts, "latin1"), packed: Buffer.from(split.rest, "latin1") };
 }
 
 /**

@@ -204,3 +204,175 @@ CREATE TABLE packs (
   PRIMARY KEY (tenant, session, pack)
 );
 `;
+
+/** Pending messages, idempotency keys, and leases, which belong to no tenant. */
+export const LIVE: string = `
+CREATE TABLE streams (
+  tenant INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  session INTEGER NOT NULL,
+  role TEXT NOT NULL,
+  actor TEXT,
+  metadata BLOB,
+  model TEXT,
+  adapter TEXT,
+  holder TEXT NOT NULL,
+  epoch INTEGER NOT NULL DEFAULT 1,
+  opened_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  chunk_count INTEGER NOT NULL DEFAULT 0,
+  chunk_bytes INTEGER NOT NULL DEFAULT 0,
+  PRIMARY KEY (tenant, id)
+) WITHOUT ROWID;
+CREATE INDEX streams_by_session ON streams (tenant, session);
+CREATE INDEX streams_by_expiry ON streams (tenant, expires_at);
+
+CREATE TABLE stream_chunks (
+  tenant INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  number INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  PRIMARY KEY (tenant, id, number)
+) WITHOUT ROWID;
+
+CREATE TABLE idempotency (
+  tenant INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  key TEXT NOT NULL,
+  request_hash BLOB NOT NULL,
+  result TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, session, key)
+) WITHOUT ROWID;
+CREATE INDEX idempotency_by_age ON idempotency (tenant, created_at);
+
+CREATE TABLE leases (
+  name TEXT PRIMARY KEY,
+  owner TEXT NOT NULL,
+  expires_at INTEGER NOT NULL
+) WITHOUT ROWID;
+`;
+
+/**
+ * The feed of changes, and the tombstones of deleted sessions.
+ *
+ * An appended message doubles as its feed row: its rowid is the tenant's `first_entry` plus its
+ * position, and `fed_hash` is the change's hash. `fed_usage` and `fed_usage_hash` store the change
+ * that follows it, the context usage of a model call; the next rowid stays free for it. `fed_at` is
+ * null if it equals `created_at`. Other changes have a row in `changes`. A second row for each
+ * message was a tenth of an archive and a fifth of an append.
+ *
+ * The tenant's row is written behind: `feed_position`, its hash and the counters may lag up to 64
+ * positions. `tenants_now` has their current values, `feed` all changes. Each tenant has 2^32
+ * rowids.
+ */
+export const FEED: string = `
+CREATE TABLE changes (
+  tenant INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  at INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  session_id TEXT,
+  entry_id TEXT,
+  entry_hash BLOB,
+  details BLOB,
+  hash BLOB NOT NULL,
+  PRIMARY KEY (tenant, position)
+) WITHOUT ROWID;
+
+CREATE TABLE tombstones (
+  tenant INTEGER NOT NULL,
+  session INTEGER NOT NULL,
+  session_id TEXT NOT NULL,
+  origin_key TEXT,
+  entry_count INTEGER NOT NULL,
+  digest BLOB NOT NULL,
+  reason TEXT NOT NULL,
+  deleted_at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, session)
+) WITHOUT ROWID;
+CREATE INDEX tombstones_by_id ON tombstones (tenant, session_id);
+CREATE INDEX tombstones_by_origin ON tombstones (tenant, origin_key) WHERE origin_key IS NOT NULL;
+
+CREATE VIEW tenants_now AS
+SELECT t.tenant, t.name, t.created_at,
+  coalesce(max(e.entry + (e.fed_usage_hash IS NOT NULL)) - t.first_entry, t.feed_position)
+    AS feed_position,
+  coalesce(e.fed_usage_hash, e.fed_hash, t.feed_hash) AS feed_hash,
+  t.last_session, t.session_count, t.entry_count + count(e.entry) AS entry_count,
+  t.message_count + count(e.entry) AS message_count,
+  t.content_bytes + coalesce(sum(e.content_bytes), 0) AS content_bytes,
+  t.max_sessions, t.max_entries, t.max_content_bytes, t.first_entry,
+  t.feed_position AS written_position
+FROM tenants t
+LEFT JOIN entries e NOT INDEXED ON e.tenant = t.tenant
+  AND e.entry > t.first_entry + t.feed_position AND e.entry <= t.first_entry + t.feed_position + 64
+GROUP BY t.tenant;
+
+CREATE VIEW feed AS
+SELECT tenant, position, at, kind, session_id, entry_id, entry_hash, details, hash FROM changes
+UNION ALL
+SELECT e.tenant, e.entry - t.first_entry, coalesce(e.fed_at, e.created_at), 'entry_appended', s.id,
+  e.id, e.hash, NULL, e.fed_hash
+FROM entries e
+JOIN tenants t ON t.tenant = e.tenant
+JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
+WHERE e.fed_hash IS NOT NULL
+UNION ALL
+SELECT e.tenant, e.entry - t.first_entry + 1, coalesce(e.fed_at, e.created_at), 'context_usage',
+  s.id, e.id, NULL, e.fed_usage, e.fed_usage_hash
+FROM entries e
+JOIN tenants t ON t.tenant = e.tenant
+JOIN sessions s ON s.tenant = e.tenant AND s.session = e.session
+WHERE e.fed_usage_hash IS NOT NULL;
+`;
+
+/**
+ * Memories, facts and records. A record's `value` is JSON as UTF-8 if `is_json` is 1, `text` a JSON
+ * string, `hash` the SHA-256 of the value, `size` its bytes.
+ */
+export const NOTES: string = `
+CREATE TABLE memories (
+  tenant INTEGER NOT NULL,
+  agent TEXT NOT NULL,
+  name TEXT NOT NULL,
+  content BLOB NOT NULL,
+  metadata BLOB,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (tenant, agent, name)
+) WITHOUT ROWID;
+
+CREATE TABLE facts (
+  tenant INTEGER NOT NULL,
+  id TEXT NOT NULL,
+  session INTEGER NOT NULL,
+  subject TEXT NOT NULL,
+  predicate TEXT NOT NULL,
+  object TEXT NOT NULL,
+  source_entry_id TEXT,
+  confidence REAL NOT NULL,
+  created_at INTEGER NOT NULL,
+  superseded_by TEXT,
+  PRIMARY KEY (tenant, id)
+) WITHOUT ROWID;
+CREATE INDEX facts_by_session ON facts (tenant, session, id);
+CREATE INDEX facts_by_source ON facts (tenant, source_entry_id) WHERE source_entry_id IS NOT NULL;
+
+CREATE TABLE records (
+  tenant INTEGER NOT NULL,
+  namespace TEXT NOT NULL,
+  key TEXT NOT NULL,
+  version TEXT NOT NULL,
+  is_json INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  expires_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  text BLOB,
+  value BLOB NOT NULL,
+  PRIMARY KEY (tenant, namespace, key)
+);
+CREATE INDEX records_that_expire ON records (tenant, expires_at) WHERE expires_at IS NOT NULL;
+`;

@@ -1,0 +1,176 @@
+/** Prints hits for people: the session, the matching lines, and their neighbours. */
+
+import { readableJson, toolCallLine } from "../api/text/tool-call.ts";
+import { type ShownNeighbours, shownItems } from "../api/text/window.ts";
+import type { SearchResult } from "../engine/search.ts";
+import { excerptRange, isRun } from "../model/display.ts";
+import { formatTime } from "./print.ts";
+import type { Terminal } from "./terminal.ts";
+import { clean, clip, oneLine } from "./text.ts";
+
+type Hit = SearchResult["hits"][number];
+type Item = Hit["window"][number];
+type Match = Item["matches"][number];
+
+/** The limits of matching lines of a message, and of lines of a neighbour. */
+const MATCH_LINES = 4;
+const NEAR_LINES = 2;
+
+/** The line limit in a pipe, which has no width: a line may be a whole file. */
+const MAX_COLUMNS = 400;
+
+const BRANCHES = { late: "a branch: its file came late", left: "a branch that was left" } as const;
+
+export function formatHit(hit: Hit, terminal: Terminal, style: ShownNeighbours): string[] {
+  const { title, agent, updatedAt } = hit.meta;
+  const id = oneLine(hit.shortId);
+  const room = terminal.columns - id.length - 2;
+  const facts = [
+    oneLine(agent),
+    formatTime(updatedAt),
+    ...(hit.branch === null ? [] : [BRANCHES[hit.branch]]),
+    ...(hit.parts === undefined ? [] : [`score ${hit.score.toFixed(2)}`]),
+  ].join(" · ");
+  const parts = Object.entries(hit.parts ?? {}).map(([name, part]) => `${name} ${part.toFixed(3)}`);
+  return [
+    `${terminal.bold(id)}  ${title === "" ? "(no title)" : clip(oneLine(title), room)}`,
+    `  ${terminal.dim(facts)}`,
+    ...(parts.length === 0 ? [] : [terminal.dim(`  ${parts.join(" + ")}`)]),
+    ...shownItems(hit.window, style).flatMap((item) => formatItem(item, terminal)),
+  ];
+}
+
+function formatItem(item: Item, terminal: Terminal): string[] {
+  const who = item.actor === null ? (item.role ?? "message") : oneLine(item.actor);
+  const role = item.role === null || item.role === who ? [] : [item.role];
+  const label = `#${item.index} ${[...role, who].join(" · ")}`;
+  const lines = item.found ? foundLines(item, terminal) : nearLines(item, terminal);
+  return [
+    item.found ? `▸ ${terminal.bold(label)}` : `  ${terminal.dim(label)}`,
+    ...lines.map((line) => `    ${line}`),
+  ];
+}
+
+function widthOf(terminal: Terminal): number {
+  return Math.max(20, Math.min(terminal.columns - 4, MAX_COLUMNS));
+}
+
+/** A neighbour's head, or a tool call on one line. */
+function nearLines(item: Item, terminal: Terminal): string[] {
+  const width = widthOf(terminal);
+  const call = toolCallLine(item.snippet);
+  if (call !== undefined || item.toolName !== null) {
+    return [clip(oneLine(call ?? item.snippet), width)];
+  }
+  const lines = clean(item.snippet)
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+  const shown = lines.slice(0, NEAR_LINES).map((line) => clip(line.trimEnd(), width));
+  const isCut = lines.length > shown.length || item.truncated;
+  return isCut ? markCut(shown, width) : shown;
+}
+
+/** Marks the last line if more follows. */
+function markCut(lines: readonly string[], width: number): string[] {
+  const last = lines.at(-1) ?? "";
+  return [...lines.slice(0, -1), last.endsWith("…") ? last : `${clip(last, width - 2)} …`];
+}
+
+interface Line {
+  readonly start: number;
+  readonly text: string;
+  readonly matches: readonly Match[];
+}
+
+/** The lines with a run, else with matches, each cut around them; the beginning if there is none. */
+function foundLines(item: Item, terminal: Terminal): string[] {
+  const lines = linesOf(item);
+  const withRun = lines.filter(hasRun);
+  const matching = withRun.length > 0 ? withRun : lines.filter(({ matches }) => matches.length > 0);
+  const chosen = matching.length > 0 ? withContext(lines, matching) : lines.slice(0, MATCH_LINES);
+  const shown: string[] = [];
+  let last: number | undefined;
+  for (const line of chosen) {
+    const at = lines.indexOf(line);
+    if (last !== undefined && at > last + 1) shown.push(terminal.dim("…"));
+    shown.push(cutLine(line, terminal));
+    last = at;
+  }
+  const rest = lines.length - 1 - (last ?? lines.length - 1);
+  if (rest > 0 || item.truncated) shown.push(terminal.dim("…"));
+  return shown;
+}
+
+function hasRun({ start, text, matches }: Line): boolean {
+  return matches.some((match) => isRun(text, inLine(match, start)));
+}
+
+function inLine(match: Match, start: number): Match {
+  return { start: match.start - start, end: match.end - start };
+}
+
+/** Non-empty lines; the arguments of a call as plain text. */
+function linesOf(item: Item): Line[] {
+  const lines: Line[] = [];
+  let start = 0;
+  for (const text of item.snippet.split("\n")) {
+    const end = start + text.length;
+    const own = item.matches.filter((match) => match.start >= start && match.start < end);
+    const line = { start, text, matches: own };
+    if (text.trim() !== "") lines.push(isCall(line, item) ? readable(line) : line);
+    start = end + 1;
+  }
+  return lines;
+}
+
+const CALL = /^([\w.:-]{1,80})\((?=\{)/;
+
+/** An escape, or the end of one field and the name of the next. */
+const JSON_MARK = /\\[nrtu"\\]|"\s*,\s*"[\w-]+"\s*:/;
+
+/** A call, or the part of a call at the start of a truncated snippet. */
+function isCall({ start, text }: Line, { role, toolName, truncated }: Item): boolean {
+  if (role !== "assistant" || toolName === null) return false;
+  return CALL.test(text) || (start === 0 && truncated && JSON_MARK.test(text));
+}
+
+function readable({ start, text, matches }: Line): Line {
+  const [head = "", name = ""] = CALL.exec(text) ?? [];
+  const label = name === "" ? "" : `${name} `;
+  const { text: plain, offsetOf } = readableJson(text.slice(head.length));
+  const at = (offset: number) =>
+    offset - start < head.length
+      ? Math.min(offset - start, name.length)
+      : label.length + offsetOf(offset - start - head.length);
+  return {
+    start: 0,
+    text: label + plain,
+    matches: matches.map((match) => ({ start: at(match.start), end: at(match.end) })),
+  };
+}
+
+/** A single match is shown with the lines before and after it. */
+function withContext(lines: readonly Line[], matching: readonly Line[]): readonly Line[] {
+  const [first] = matching;
+  if (matching.length > 1 || first === undefined) return matching.slice(0, MATCH_LINES);
+  const at = lines.indexOf(first);
+  return lines.slice(Math.max(0, at - 1), at + 2);
+}
+
+/** Cut between words, with the matches marked; at most a third of the room precedes them. */
+function cutLine({ start, text, matches }: Line, terminal: Terminal): string {
+  const width = widthOf(terminal);
+  const own = matches.map((match) => inLine(match, start));
+  // A mark of the cut takes a column on each side.
+  const room = text.length <= width ? width : width - 2;
+  const { start: from, end: to } = excerptRange(text, own, room, Math.floor(width / 3));
+  let shown = from > 0 ? "…" : "";
+  let at = from;
+  for (const { start: begin, end } of own) {
+    if (begin < at || begin >= to) continue;
+    const until = Math.min(end, to);
+    shown += clean(text.slice(at, begin)) + terminal.mark(clean(text.slice(begin, until)));
+    at = until;
+  }
+  return shown + clean(text.slice(at, to)).trimEnd() + (to < text.length ? "…" : "");
+}

@@ -1,0 +1,280 @@
+/**
+ * The tools of memory: to remember a note, to recall, to search notes; and notes and facts as they
+ * are shown.
+ */
+
+import { z } from "zod";
+import { maskFact, maskMemory } from "../../api/mask.ts";
+import { toWire, type WireOf } from "../../api/shape.ts";
+import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/text/session-heading.ts";
+import { formatAgo } from "../../api/text/times.ts";
+import { toWireTime } from "../../api/wire.ts";
+import { quoteConversation } from "../../context/quote.ts";
+import { RECALL_SCOPES } from "../../engine/context/recall.ts";
+import { actorFor } from "../../model/access.ts";
+import type { Entry } from "../../model/entry.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import {
+  DEFAULT_HITS,
+  DEFAULT_MCP_LIST_TOKENS,
+  DEFAULT_MCP_MESSAGE_BYTES,
+  MAX_MEMORY_BYTES,
+} from "../../model/limits.ts";
+import { FACT, type Fact, MEMORY, type Memory } from "../../model/note.ts";
+import type { Session } from "../../model/session.ts";
+import { foundSession } from "../../recap/found-session.ts";
+import { fitListing, readOn } from "../fit-listing.ts";
+import { type McpHost, nowOf } from "../host.ts";
+import { keepNothing } from "../own-session.ts";
+import { toLine } from "../views/line.ts";
+import { MESSAGE_VIEW, type MessageView, showMessage, toMessageView } from "../views/message.ts";
+import { ABOUT, EXAMPLE_ID, hits, name, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { defineTool, type Tool } from "./tool.ts";
+
+type MemoryView = Omit<WireOf<typeof MEMORY>, "metadata">;
+
+const MEMORY_VIEW: z.ZodType<MemoryView> = z.object({
+  agent: z.string(),
+  name: z.string(),
+  content: z.string(),
+  created_at: z.string(),
+  updated_at: z.string(),
+});
+
+const FACT_VIEW: z.ZodType<WireOf<typeof FACT>> = z.object({
+  id: z.string(),
+  session_id: z.string(),
+  subject: z.string(),
+  predicate: z.string(),
+  object: z.string(),
+  source_entry: z.string().nullable(),
+  confidence: z.number(),
+  created_at: z.string(),
+  superseded_by: z.string().nullable(),
+});
+
+function toMemoryView(memory: Memory): MemoryView {
+  const { metadata: _, ...view } = toWire(MEMORY, maskMemory(memory));
+  return view;
+}
+
+function toFactView(fact: Fact): WireOf<typeof FACT> {
+  return toWire(FACT, maskFact(fact));
+}
+
+function showMemory({ agent, name, updated_at, content }: MemoryView, now: number): string {
+  return `${name} [${agent}, ${formatAgo(Date.parse(updated_at), now)}]\n${content}`;
+}
+
+function showFact({ subject, predicate, object, session_id }: WireOf<typeof FACT>): string {
+  return `- ${subject} · ${predicate} · ${object} [${session_id}]`;
+}
+
+/** The author of a note where neither the caller nor its token names one. */
+const ANONYMOUS = "default";
+
+const OUTPUT = z.object({
+  remembered: z.string().nullable(),
+  agent: z.string().nullable(),
+  updated_at: z.string().nullable(),
+  deleted_sessions: z.number().nullable(),
+  truncated: TRUNCATED,
+});
+
+export const remember: Tool = defineTool({
+  name: "remember",
+  title: "Keep a note",
+  description: `${MEMORY_WORDS.remember} For decisions, preferences, habits. Not for what was said: that is kept, unless the user wants it forgotten.`,
+  scope: "write",
+  // Replaces a note of the same name.
+  destructive: true,
+  idempotent: true,
+  input: z.object({
+    name: name(MEMORY_WORDS.memoryName).optional(),
+    content: z
+      .string()
+      .min(1)
+      .max(MAX_MEMORY_BYTES)
+      .describe(MEMORY_WORDS.memoryContent)
+      .optional(),
+    agent: name("Who keeps the note; you if left out.").optional(),
+    session_id: SESSION_ID.describe(
+      "The note's source: its deletion with cascade deletes the note.",
+    ).optional(),
+    forget_conversation: z
+      .boolean()
+      .describe("Alone: keep nothing of this conversation.")
+      .optional(),
+  }),
+  example: { name: "deploys", content: "Deploys run from main, never on Fridays." },
+  output: OUTPUT,
+  run: async (host, { session_id: sessionId, forget_conversation: forgets, ...given }) => {
+    if (forgets) {
+      return keepNothingOf(host, Object.keys(given).length > 0 || sessionId !== undefined);
+    }
+    const { tenant, access } = host;
+    const { name: called, content } = given;
+    if (called === undefined || content === undefined) {
+      const missing = called === undefined ? "name" : "content";
+      throw new BackscrollError("invalid_input", `${missing} is missing`, {
+        details: { field: missing },
+      });
+    }
+    const input = { ...given, name: called, content };
+    const agent = actorFor(access, input.agent) ?? ANONYMOUS;
+    // Refuses unknown sessions and those of other tenants.
+    const named = sessionId === undefined ? undefined : await tenant.getSessionMeta(sessionId);
+    const metadata = named === undefined ? {} : { sessionId: named.id };
+    const memory = await tenant.putMemory({ ...input, agent, metadata });
+    return {
+      remembered: memory.name,
+      agent: memory.agent,
+      updated_at: toWireTime(memory.updatedAt),
+      deleted_sessions: null,
+      truncated: null,
+    };
+  },
+});
+
+/** Of the caller's own session only: no argument names another. */
+async function keepNothingOf(
+  { tenant, sessions = [] }: McpHost,
+  hasMore: boolean,
+): Promise<z.output<typeof OUTPUT>> {
+  const refuse = (message: string) =>
+    new BackscrollError("invalid_input", message, { details: { field: "forget_conversation" } });
+  if (hasMore) throw refuse("forget_conversation goes without other arguments");
+  if (sessions.length === 0) {
+    throw refuse(
+      "this client does not name its conversation, so it cannot be told from others; the user can: backscroll incognito SESSION, with the agent's own id of it",
+    );
+  }
+  const deleted = await keepNothing(tenant, sessions);
+  const none = { remembered: null, agent: null, updated_at: null, truncated: null };
+  return { ...none, deleted_sessions: deleted };
+}
+
+/** The library's default number of recalled messages. */
+const DEFAULT_RECALLED = 8;
+
+/** Characters per message in a model's answer. */
+const SHOWN_CHARACTERS = 600;
+
+interface RecalledMessage {
+  readonly session_id: string;
+  readonly short_id: string;
+  readonly score: number;
+  readonly message: MessageView;
+}
+
+export const recall: Tool = defineTool({
+  name: "recall",
+  title: "Recall from a conversation",
+  description:
+    "Single messages and facts of one conversation that bear on a question, the best first; scope widens it to its owner's conversations, or to all. Use it to look something up in a session that you know. Not to find a session (search_sessions).",
+  scope: "read",
+  input: z.object({
+    session_id: SESSION_ID,
+    query: QUERY,
+    k: hits(DEFAULT_RECALLED, `Messages and facts together; ${DEFAULT_RECALLED} if left out.`),
+    scope: z
+      .enum(RECALL_SCOPES)
+      .default("session")
+      .describe("This session, all of its owner's, or all; session if left out."),
+  }),
+  example: { session_id: EXAMPLE_ID, query: "cron lock", scope: "session" },
+  output: z.object({
+    about: ABOUT,
+    messages: z.array(
+      z.object({
+        session_id: z.string(),
+        short_id: z.string(),
+        score: z.number(),
+        message: MESSAGE_VIEW,
+      }),
+    ),
+    facts: z.array(FACT_VIEW),
+    truncated: TRUNCATED,
+  }),
+  maxTokens: DEFAULT_MCP_LIST_TOKENS,
+  counts: "k",
+  cuts: [512],
+  run: async ({ tenant }, { session_id, query, k, scope }) => {
+    const session = await tenant.getSession(session_id);
+    const messages: RecalledMessage[] = [];
+    const facts: WireOf<typeof FACT>[] = [];
+    for await (const item of session.recall(query, { k, scope })) {
+      if (item.type === "fact") facts.push(toFactView(item.fact));
+      else {
+        const message = toMessageView(item.entry, DEFAULT_MCP_MESSAGE_BYTES);
+        const of = await foundSession(tenant, item.entry.sessionId);
+        if (of === undefined) continue;
+        messages.push({ session_id: of.id, short_id: of.shortId, score: item.score, message });
+      }
+    }
+    return { about: ABOUT_RECALLED, messages, facts, truncated: null };
+  },
+  show: async (host, { session_id, query, k, scope }, maxBytes) => {
+    const { tenant } = host;
+    const session = await tenant.getSession(session_id);
+    const items: string[] = [];
+    let on = "";
+    for await (const item of session.recall(query, { k, scope })) {
+      if (item.type === "fact") {
+        items.push(showFact(toFactView(item.fact)));
+        continue;
+      }
+      const of = await foundSession(tenant, item.entry.sessionId);
+      if (of === undefined) continue;
+      items.push(showRecalled(item.entry, of));
+      on ||= ` ${readOn(of.shortId, item.entry.index)}`;
+    }
+    if (items.length === 0) return "Nothing was found. search_sessions looks into all sessions.";
+    return fitListing(
+      {
+        items,
+        toText: (shown) => {
+          const left = items.length - shown.length;
+          const more = left === 0 ? "" : ` ${left} more do not fit into max_tokens.`;
+          const notes = `${more}${on}`.trim();
+          return [quoteConversation(ABOUT_RECALLED, shown.join("\n")), notes].join("\n").trim();
+        },
+      },
+      maxBytes,
+    );
+  },
+});
+
+/** `k3f9#12 user: …`, as one line. */
+function showRecalled(entry: Entry, { shortId, agent, origin }: Session): string {
+  const message = showMessage(entry, { agent, project: origin.projectPath });
+  return `${shortId}${toLine(message, SHOWN_CHARACTERS)}`;
+}
+
+export const searchMemory: Tool = defineTool({
+  name: "search_memory",
+  title: "Search notes",
+  description: `${MEMORY_WORDS.searchMemory} Notes come from remember, and from agents' own memory files. Not for what was said in conversations (search_sessions).`,
+  scope: "read",
+  input: z.object({
+    query: QUERY,
+    agent: name("Only the notes of this agent; of all agents if left out.").optional(),
+    limit: hits(DEFAULT_HITS, MEMORY_WORDS.hits),
+  }),
+  example: { query: "deploys", limit: 5 },
+  output: z.object({ about: ABOUT, memories: z.array(MEMORY_VIEW), truncated: TRUNCATED }),
+  maxTokens: DEFAULT_MCP_LIST_TOKENS,
+  counts: "limit",
+  run: async ({ tenant }, { query, agent, limit }) => {
+    const scope = agent === undefined ? {} : { agent };
+    const memories = await tenant.searchMemory(query, { limit, ...scope });
+    return { about: ABOUT_RECALLED, memories: memories.map(toMemoryView), truncated: null };
+  },
+  toText: ({ about, memories }, host) =>
+    memories.length === 0
+      ? "Nothing was found."
+      : quoteConversation(
+          about,
+          memories.map((memory) => showMemory(memory, nowOf(host))).join("\n\n"),
+        ),
+});
