@@ -1,4 +1,4 @@
-/** Who ingests what: this machine, the workstation of a session, and the key of a session. */
+/** Identifies this machine, and gives the workstation and the key of an ingested session. */
 
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
