@@ -17,6 +17,7 @@ import { RECORD_KEY_PREFIX } from "../model/record.ts";
 import { type FilterFields, type FiltersOf, filtersOf } from "../model/session-filters.ts";
 import type { NoteField } from "../search/index/layout.ts";
 import type { SessionCondition } from "../search/port.ts";
+import { asksForNow } from "../search/query/asks-for-now.ts";
 import type { QueryMatch } from "../search/query/parse-query.ts";
 import type { SearchAnswer, SearchRequest } from "../search/request.ts";
 import { PROFILES, type RankingProfile } from "../search/score/profile.ts";
@@ -82,14 +83,22 @@ export interface SearchInput extends FilterFields<FiltersOf<"search">, OneOrMore
   readonly signal?: AbortSignal;
 }
 
+/** What callers within the engine choose. */
+export interface InnerSearch {
+  readonly reach?: "sessions" | "messages";
+  /** The limit of hits. */
+  readonly maxHits?: number;
+  /** What was asked, if the query is only its words. */
+  readonly question?: string;
+}
+
 export type SearchResult = Omit<SearchAnswer, "unreadable" | "lag">;
 
 export async function searchSessions(
   engine: EngineContext,
   query: string,
   input: SearchInput,
-  reach: "sessions" | "messages" = "sessions",
-  maxHits: number = MAX_HITS,
+  { reach = "sessions", maxHits = MAX_HITS, question = query }: InnerSearch = {},
 ): Promise<SearchResult> {
   checkInput(input, "options", INPUTS.searchSessions);
   const { since, until } = checkPeriod(input);
@@ -114,6 +123,7 @@ export async function searchSessions(
     asYouType: input.asYouType ?? false,
     profile: toProfile(input.ranking ?? "default"),
     explain: input.explain ?? false,
+    asksForNow: asksForNow(question),
     deadlineMs: input.deadlineMs ?? engine.searchDeadlineMs,
   };
   const { meaning, note } = await meaningOf(engine, request);

@@ -14,6 +14,7 @@ const heads: fc.Arbitrary<WindowHead> = fc.record({
   active: fc.option(
     fc.record({ id: fc.string(), chain: fc.nat(), depth: fc.nat(), ordinal: fc.nat() }),
   ),
+  place: fc.constantFrom("ana", "github.com/a/b"),
   lateLeaves: fc.array(fc.constantFrom("e1", "e2", "e3"), { maxLength: 2 }),
 });
 
@@ -48,6 +49,7 @@ test("more sessions than its capacity clear the cache", () => {
     shortId: "s",
     title: null,
     agent: "a",
+    place: "p",
     createdAt: 1,
     updatedAt: 2,
     lateLeaves: [],
@@ -65,6 +67,7 @@ test("long titles reduce its capacity", () => {
     sessionId: "s",
     shortId: "s",
     agent: "a",
+    place: "p",
     createdAt: 1,
     updatedAt: 2,
     messageCount: 3,

@@ -13,10 +13,10 @@ const MAX_BYTES = 8 * 1024 * 1024;
 /** Bytes of a row without its texts. */
 const ROW_BYTES = 128;
 /** The limit of interned names; a handful is usual. */
-const MAX_AGENTS = 1_024;
+const MAX_NAMES = 1_024;
 
-/** The session's id, title, agent, leaf id, short id, and the ends of late branches. */
-const TEXTS = 6;
+/** The session's id, title, agent, leaf id, short id, the ends of late branches, and its place. */
+const TEXTS = 7;
 /** A character that no id contains. */
 const SEPARATOR = "\0";
 /** Times of creation and update, message count; chain, depth and ordinal of its leaf. */
@@ -29,7 +29,7 @@ export class HeadCache {
   #texts: (string | null)[] = [];
   #numbers = new Float64Array(64 * NUMBERS);
   /** Interned: most sessions have the same few. */
-  readonly #agents = new Map<string, string>();
+  readonly #names = new Map<string, string>();
   #bytes = 0;
 
   get(session: number): WindowHead | undefined {
@@ -44,6 +44,7 @@ export class HeadCache {
       shortId: texts[text + 4] as string,
       title: texts[text + 1] as string | null,
       agent: texts[text + 2] as string,
+      place: texts[text + 6] as string,
       createdAt: numbers[number] as number,
       updatedAt: numbers[number + 1] as number,
       messageCount: numbers[number + 2] as number,
@@ -66,9 +67,10 @@ export class HeadCache {
     if (this.#bytes >= MAX_BYTES) this.clear();
     const row = this.#free.pop() ?? this.#rows.size;
     this.#rows.set(session, row);
-    const { sessionId, shortId, title, agent, active, lateLeaves } = head;
+    const { sessionId, shortId, title, active, lateLeaves } = head;
+    const [agent, place] = [this.#interned(head.agent), this.#interned(head.place)];
     const late = lateLeaves.length === 0 ? null : lateLeaves.join(SEPARATOR);
-    this.#put(row, [sessionId, title, this.#agent(agent), active?.id ?? null, shortId, late]);
+    this.#put(row, [sessionId, title, agent, active?.id ?? null, shortId, late, place]);
     this.#bytes += this.#bytesOf(row);
     this.#room(row);
     const numbers = this.#numbers;
@@ -87,14 +89,14 @@ export class HeadCache {
     this.#rows.delete(session);
     this.#free.push(row);
     this.#bytes -= this.#bytesOf(row);
-    this.#put(row, [null, null, null, null, null, null]);
+    this.#put(row, [null, null, null, null, null, null, null]);
   }
 
   clear(): void {
     this.#rows.clear();
     this.#free.length = 0;
     this.#texts = [];
-    this.#agents.clear();
+    this.#names.clear();
     this.#bytes = 0;
   }
 
@@ -108,11 +110,11 @@ export class HeadCache {
     return bytes;
   }
 
-  #agent(name: string): string {
-    const known = this.#agents.get(name);
+  #interned(name: string): string {
+    const known = this.#names.get(name);
     if (known !== undefined) return known;
-    if (this.#agents.size >= MAX_AGENTS) this.#agents.clear();
-    this.#agents.set(name, name);
+    if (this.#names.size >= MAX_NAMES) this.#names.clear();
+    this.#names.set(name, name);
     return name;
   }
 

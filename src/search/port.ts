@@ -183,6 +183,8 @@ export interface WindowHead {
   readonly shortId: string;
   readonly title: string | null;
   readonly agent: string;
+  /** Its repository, else its project, else its owner: what its statements are about. */
+  readonly place: string;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly messageCount: number;

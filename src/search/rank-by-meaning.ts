@@ -118,6 +118,8 @@ function trustInMeaning(byWords: readonly Ranked[], { profile }: SearchRequest):
 
 /** The largest share of the query's words, by weight, that a session has; 1 if unknown. */
 function coveredByWords(byWords: readonly Ranked[], { coverage }: RankingProfile): number {
+  const shares = byWords.flatMap(({ covered }) => covered ?? []);
+  if (shares.length > 0) return Math.max(...shares);
   // Coverage is scaled by the best score without it.
   const best = byWords.reduce(
     (most, { score, parts }) => Math.max(most, score - parts.coverage),

@@ -49,6 +49,8 @@ export interface SearchRequest {
   /** The query's vector; absent: words alone. */
   readonly meaning?: MeaningQuery;
   readonly explain: boolean;
+  /** The question asks for what holds now: of two statements the later one comes first. */
+  readonly asksForNow?: boolean;
   /** Deadline in milliseconds; the answer then has the hits so far. */
   readonly deadlineMs: number;
   /** Set by the executing side: whether the caller has aborted. */

@@ -58,12 +58,13 @@ export async function* recall(
   const facts = await factsWithin(engine, words, limit, within, session);
   // Facts get up to a quarter of the places.
   const places = Math.max(1, limit - Math.min(facts.length, Math.ceil(limit / 4)));
-  const { hits } = await searchSessions(engine, words, {
+  const scope = {
     limit: places,
     perSession: places,
     ...(within === "session" ? { session: sessionId } : {}),
     ...(within === "owner" ? { owner: session.owner } : {}),
-  });
+  };
+  const { hits } = await searchSessions(engine, words, scope, { question: query });
   const found = hits.flatMap((hit) => (hit.entryId === null ? [] : [{ ...hit, id: hit.entryId }]));
   const page = await store.findEntries(
     tenant,
@@ -116,7 +117,8 @@ export async function recallEvicted(
   { newest, shown, beforeSequence }: ShownPast,
   { recall, query, participants }: CheckedContext,
 ): Promise<readonly Excerpt[]> {
-  const words = contentWords(query ?? textOf(newest.blocks).slice(0, QUERY_LENGTH));
+  const question = query ?? textOf(newest.blocks).slice(0, QUERY_LENGTH);
+  const words = contentWords(question);
   if (recall === null || words.trim() === "") return [];
   const search = {
     match: "words" as const,
@@ -129,7 +131,7 @@ export async function recallEvicted(
     contextAfter: 0,
   };
   // The session's best messages, without reading all of it.
-  const { hits } = await searchSessions(engine, words, search, "messages");
+  const { hits } = await searchSessions(engine, words, search, { reach: "messages", question });
   const least = (hits[0]?.score ?? 0) * recall.threshold;
   const found = hits
     .filter(({ score, similarity }) =>

@@ -89,7 +89,7 @@ async function countFound(
   tally: FacetTally,
 ): Promise<boolean> {
   const input = { ...filter, limit: MAX_FOUND, contextBefore: 0, contextAfter: 0 };
-  const { hits, partial } = await searchSessions(engine, query, input, "sessions", MAX_FOUND);
+  const { hits, partial } = await searchSessions(engine, query, input, { maxHits: MAX_FOUND });
   const sessions = await Promise.all(
     hits.map(({ sessionId }) => engine.store.findSession(engine.tenant, sessionId)),
   );

@@ -41,6 +41,13 @@ const HIT_META = {
   lateBranches: { of: "count", about: "Late files of the session, which are on branches." },
 } as const;
 
+const LATER_STATEMENT = {
+  sessionId: "text",
+  shortId: "text",
+  entryId: "text|null",
+  index: { of: "count|null", wire: "msg_idx" },
+} as const;
+
 export const SEARCH_HIT = {
   sessionId: "text",
   shortId: "text",
@@ -68,6 +75,12 @@ export const SEARCH_HIT = {
   similarity: {
     of: "number?",
     about: "The cosine with the query. Null: searched by words only.",
+  },
+  /** A later hit that says differently what this one says; absent: none is known. */
+  supersededBy: {
+    of: LATER_STATEMENT as typeof LATER_STATEMENT,
+    absent: true,
+    about: "A later hit that says differently what this one says. Null: none is known.",
   },
   /** At most 16 messages, including the found one. */
   window: [WINDOW_ITEM as typeof WINDOW_ITEM],

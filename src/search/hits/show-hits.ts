@@ -12,6 +12,7 @@ import type { RankedHit } from "../rank-by-meaning.ts";
 import type { HitBranch, SearchHit, SearchRequest, WindowItem } from "../request.ts";
 import type { TenantCache } from "../search-cache.ts";
 import { asIndexed, displayText, toolNameOf, toolTextOf } from "./display-text.ts";
+import { findLater, type Said } from "./later-wins.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
@@ -29,8 +30,10 @@ export function* showHits(
   alike: readonly string[],
   cache: TenantCache,
 ): SansIo<SearchHit[]> {
-  const highlight = highlighter(query, alike, cache.indexing.language);
+  const { language } = cache.indexing;
+  const highlight = highlighter(query, alike, language);
   const hits: SearchHit[] = [];
+  const said: Said[] = [];
   const shown = new Set<string>();
   let next = 0;
   while (hits.length < request.limit && next < ranked.length) {
@@ -56,9 +59,53 @@ export function* showHits(
       if (shown.has(original)) continue;
       shown.add(original);
       hits.push(showHit(hit, window, found, request, highlight));
+      said.push(saidIn(hit, window, found));
     }
   }
-  return hits;
+  const words = query.scored.filter(({ isPiece, weight }) => isPiece && weight === 1);
+  return laterFirst(
+    hits,
+    findLater(
+      said.slice(0, MAX_COMPARED),
+      words.map(({ term }) => term),
+      language,
+    ),
+    request,
+  );
+}
+
+function saidIn({ score }: RankedHit, { head }: Window, found: WindowEntry | undefined): Said {
+  const text = found === undefined ? "" : displayText(found.blocks, found.role);
+  const isPersons = found?.role === "user" && textOf(found.blocks) !== "";
+  return { text, isPersons, time: found?.createdAt ?? 0, score, place: head.place };
+}
+
+/** More hits are not compared with each other: nobody reads them one by one. */
+const MAX_COMPARED = 20;
+
+/**
+ * Marks each hit that a later one supersedes. If the query asks for what holds now, the later one
+ * moves in front of it.
+ */
+function laterFirst(
+  hits: readonly SearchHit[],
+  later: readonly (number | undefined)[],
+  { asksForNow }: SearchRequest,
+): SearchHit[] {
+  const marked = hits.map((hit, i) => {
+    const by = hits[later[i] ?? -1];
+    if (by === undefined) return hit;
+    const { sessionId, shortId, entryId, index } = by;
+    return { ...hit, supersededBy: { sessionId, shortId, entryId, index } };
+  });
+  const order = [...marked];
+  for (const [i, hit] of asksForNow ? marked.entries() : []) {
+    const by = marked[later[i] ?? -1];
+    if (by === undefined || order.indexOf(by) < order.indexOf(hit)) continue;
+    order.splice(order.indexOf(by), 1);
+    order.splice(order.indexOf(hit), 0, by);
+  }
+  return order;
 }
 
 type Marks = readonly TextRange[];

@@ -11,11 +11,18 @@ import { idf, lengthNorm } from "./bm25.ts";
 import { findBoosts } from "./boosts.ts";
 import { MAX_EXPANSIONS } from "./filter/conditions.ts";
 import type { MessageFilter } from "./filter/filter.ts";
-import { ALWAYS_SCORED, type CandidateSearch, passUntilPathsAreKnown } from "./first-pass.ts";
+import {
+  ALWAYS_SCORED,
+  type CandidateSearch,
+  isOpen,
+  passUntilPathsAreKnown,
+} from "./first-pass.ts";
+import { type RunGain, weighRuns } from "./lines.ts";
+import { MESSAGE_CANDIDATES, rankMessages } from "./message/rank-messages.ts";
 import type { MessagePass, WeightedTerm } from "./message-pass.ts";
 import { findMisspelt } from "./misspelt.ts";
 import { findNames } from "./names.ts";
-import { rankNear } from "./near-passages.ts";
+import { DEFAULT_PROFILE, type RankingProfile } from "./profile.ts";
 import { type QueryTerm, resolveMessageTerm } from "./query-terms.ts";
 import { byRank, type Ranked, type Ranking } from "./rank.ts";
 import { findRuns, type Run } from "./runs.ts";
@@ -38,6 +45,7 @@ const MAX_TERMS = 64;
 const PREFIX_FIELDS = [...MESSAGE_FIELDS, ...SESSION_FIELDS] as const;
 /** Sessions that have the query as a run and are not among the best by their words. */
 const ADDED_RUNS = 20;
+const NO_BOOSTS: ReadonlyMap<number, number> = new Map();
 /** Hits beyond the limit, in case some are copies. */
 const SPARE = 4;
 
@@ -53,6 +61,7 @@ export function* findCandidates(search: CandidateSearch): SansIo<Candidates> {
     barred?.has(session) !== true &&
     (sessions === undefined ||
       sessions[lowerBound(sessions, session, 0, sessions.length)] === session);
+  const isByMessage = ranksMessages(request);
   const boosts =
     (yield* blobs.complete(() => findBoosts(views, queryTerms, profile, isInScope))) ?? new Map();
 
@@ -66,15 +75,13 @@ export function* findCandidates(search: CandidateSearch): SansIo<Candidates> {
       profile.bm25,
       snapshot.outputs.totalLength / Math.max(1, snapshot.outputs.documents),
     ),
-    roleWeights: Float64Array.from(
-      ROLES,
-      (role) => profile.roles[role === "acting" ? "tool" : role],
-    ),
+    roleWeights: Float64Array.from(ROLES, (role) => roleWeight(role, profile, isByMessage)),
     filter: { ...filter, path: request.branches === "all" ? undefined : paths.known },
-    boosts,
-    isWithinOne: isWithinOne(request, filter),
+    boosts: isByMessage ? NO_BOOSTS : boosts,
+    isByMessage: isByMessage || isAlone(request, filter),
   };
-  const wanted = Math.max(profile.candidates, request.limit + SPARE);
+  const most = isByMessage ? MESSAGE_CANDIDATES : profile.candidates;
+  const wanted = Math.max(most, request.limit + SPARE);
   const { top, partial } = yield* passUntilPathsAreKnown(search, pass, paths, wanted);
   const sessionCount =
     profile.session === 0 ? 1 : yield* ask<"sessionCount">({ need: "sessionCount" });
@@ -121,15 +128,33 @@ function isPlain({ profile, perSession }: SearchRequest): boolean {
   return more === 0 && perSession === 1;
 }
 
-/** Whether single messages of one session are ranked: each by itself, or with its neighbours. */
-function isWithinOne(
+/**
+ * Whether messages are ranked instead of sessions: several hits of a session were asked for. `plain`
+ * ranks by its first pass alone.
+ */
+function ranksMessages({ profile, perSession, reach }: SearchRequest): boolean {
+  return profile.neighbours > 0 && (perSession > 1 || reach === "messages");
+}
+
+/** Whether the first pass over the one session in scope ranks its messages, each by itself. */
+function isAlone(
   { profile, perSession, limit, reach }: SearchRequest,
   { sessions }: Pick<MessageFilter, "sessions">,
 ): boolean {
   if (sessions?.length !== 1) return false;
   const { neighbours, session, recurrence, depth } = profile;
-  const isAlone = neighbours + session + recurrence + depth === 0;
-  return reach === "messages" || (isAlone && perSession >= limit);
+  const isBare = neighbours + session + recurrence + depth === 0;
+  return reach === "messages" || (isBare && perSession >= limit);
+}
+
+/** The default's factors are chosen for sessions, so messages use what a caller changes of them. */
+function roleWeight(
+  role: (typeof ROLES)[number],
+  { roles }: RankingProfile,
+  isByMessage: boolean,
+): number {
+  const name = role === "acting" ? "tool" : role;
+  return isByMessage ? roles[name] / DEFAULT_PROFILE.roles[name] : roles[name];
 }
 
 /** A result of the first pass without re-ranking. With a missing blob the attempt runs again. */
@@ -162,12 +187,18 @@ function* rankAll(
   const { views, filter } = pass;
   const best = top.list();
   let isCut = false;
-  if (pass.isWithinOne && request.profile.neighbours > 0 && best[0]?.document !== -1) {
-    const path = best[0] && filter.path?.(best[0].session);
-    const ranked = (yield* blobs.complete(() => rankNear(best, views, path, ranking))) ?? [];
-    return { ranked, isCut };
+  if (ranksMessages(request)) {
+    const all = [...runs.values()].flat().map((run) => [run]);
+    const gains = yield* weighRuns(all, { query, profile: request.profile, views, blobs, cache });
+    const path = (session: number) => filter.path?.(session);
+    const found = withRuns(best, gains);
+    const ranked = yield* blobs.complete(() =>
+      rankMessages(found, pass, path, gains, ranking.boosts),
+    );
+    const messages = upToEach(ranked ?? [], request.perSession);
+    return { ranked: [...messages, ...sessionsAlone(messages, pass, ranking.boosts)], isCut };
   }
-  if (!pass.isWithinOne && !isPlain(request)) {
+  if (!pass.isByMessage && !isPlain(request)) {
     const limit = request.limit + SPARE;
     const known = top.list().map(({ session }) => session);
     const added = [...runs.keys()].filter((session) => !known.includes(session));
@@ -180,6 +211,41 @@ function* rankAll(
   }
   const ranked = yield* blobs.complete(() => best.map((each) => rankBest(each, pass, views)));
   return { ranked, isCut };
+}
+
+/** The candidates, and messages with a run that are not among them. */
+function withRuns(best: readonly Best[], gains: readonly RunGain[]): readonly Best[] {
+  const known = new Set(best.map(({ view, document }) => `${view}/${document}`));
+  const added = gains.filter(({ run }) => !known.has(`${run.view}/${run.document}`));
+  return [...best, ...added.map(({ run }) => ({ ...run, key: -1, score: 0 }))];
+}
+
+/** The best of each session, at most `limit`. */
+function upToEach(ranked: readonly Ranked[], limit: number): readonly Ranked[] {
+  const counts = new Map<number, number>();
+  return ranked.toSorted(byRank).filter(({ session }) => {
+    const count = (counts.get(session) ?? 0) + 1;
+    counts.set(session, count);
+    return count <= limit;
+  });
+}
+
+/** Sessions that match by their title or the like, and by no message: after all messages. */
+function sessionsAlone(
+  messages: readonly Ranked[],
+  { filter }: Pick<MessagePass, "filter">,
+  boosts: ReadonlyMap<number, number>,
+): readonly Ranked[] {
+  if (!isOpen(filter)) return [];
+  const known = new Set(messages.map(({ session }) => session));
+  const least = messages.at(-1)?.score ?? Number.POSITIVE_INFINITY;
+  return [...boosts].flatMap(([session, boost]) => {
+    if (known.has(session) || boost === 0) return [];
+    const parts = { message: 0, neighbours: 0, session: 0, boost, coverage: 0 };
+    return [
+      { session, message: null, score: Math.min(boost, least * (boost / (1 + boost))), parts },
+    ];
+  });
 }
 
 /** The query terms with matches, and their weights. */

@@ -69,7 +69,7 @@ export function* passUntilPathsAreKnown(
 }
 
 /** True if a session may match by title or summary alone: the filter has no message condition. */
-function isOpen(filter: MessageFilter): boolean {
+export function isOpen(filter: MessageFilter): boolean {
   return (
     filter.required.length === 0 &&
     filter.excluded.length === 0 &&
@@ -97,7 +97,7 @@ function* passOnce(
     if (a.session !== b.session) return a.session < b.session;
     return (x?.sequence ?? 0) < (y?.sequence ?? 0);
   };
-  if (pass.isWithinOne) {
+  if (pass.isByMessage) {
     const best = new TopSessions(limit, isBefore);
     const found = yield* passMessages({ ...pass, maxBoost: maxOf(boosts) }, best, blobs, isLate);
     const [[session, boost] = [0, 0]] = boosts;

@@ -31,7 +31,7 @@ export interface MessagePass {
   /** Boosts of sessions by fields other than their messages. */
   readonly boosts: ReadonlyMap<number, number>;
   /** Every message ranks by itself: one session is searched for its best messages. */
-  readonly isWithinOne: boolean;
+  readonly isByMessage: boolean;
   /** The maximum boost of sessions outside `top`. */
   readonly maxBoost: number;
 }
@@ -159,13 +159,13 @@ function score(
     accepts: filter.accepts,
     threshold: () => top.threshold,
     matters: (document, points) => {
-      if (pass.isWithinOne) return true;
+      if (pass.isByMessage) return true;
       const session = columns.sessions[document] as number;
       return points + boostOf(session) >= top.bestOf(session);
     },
     offer: (document, points) => {
       const session = columns.sessions[document] as number;
-      const key = pass.isWithinOne ? view * 2 ** 32 + base + document : session;
+      const key = pass.isByMessage ? view * 2 ** 32 + base + document : session;
       top.offer(session, points + boostOf(session), view, base + document, key);
     },
   };

@@ -21,6 +21,8 @@ export interface Ranked {
   readonly message: ScoredMessage | null;
   readonly score: number;
   readonly parts: ScoreParts;
+  /** Of a message ranked by itself: the share of the query in it and around it, 0 to 1. */
+  readonly covered?: number;
   /** The part of the score that the query gains as a copied line. Absent: none. */
   readonly line?: number;
 }

@@ -48,7 +48,7 @@ export function* findRuns(
     const phrase = { kind: "phrase", terms: verbatim, field } as const;
     const required = [...pass.filter.required, [phrase]];
     const filter = { ...pass.filter, required, excluded: [] };
-    const own = { ...pass, filter, boosts: NO_BOOSTS, isWithinOne: true };
+    const own = { ...pass, filter, boosts: NO_BOOSTS, isByMessage: true };
     const { top, partial } = yield* passUntilPathsAreKnown(search, own, paths, MAX_MESSAGES);
     isCut ||= partial;
     for (const { session, view, document } of top.list()) {

@@ -19,7 +19,8 @@ import { decodeSound, parseSound } from "./sound-content.ts";
  * a column of bytes: metadata is included only if it lists late files.
  */
 export function windowSessionColumns(positionOf: (text: string, column: string) => string): string {
-  return `s.id, s.short_id, s.title, s.agent, s.created_at, t.updated_at,
+  return `s.id, s.short_id, s.title, s.agent, COALESCE(s.repo, s.project_id, s.owner) AS place,
+  s.created_at, t.updated_at,
   t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal,
   CASE WHEN ${positionOf(`'"${LATE_FILES_KEY}"'`, "s.metadata")} > 0 THEN s.metadata END AS late_metadata`;
 }
@@ -29,6 +30,7 @@ export const WINDOW_SESSION_NAMES = [
   "short_id",
   "title",
   "agent",
+  "place",
   "created_at",
   "updated_at",
   "message_count",
@@ -80,6 +82,7 @@ export function toWindowHead(row: Row): WindowHead {
     shortId: String(row["short_id"] ?? row["id"]),
     title: row["title"] as string | null,
     agent: String(row["agent"]),
+    place: String(row["place"]),
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
     messageCount: Number(row["message_count"]),

@@ -69,7 +69,7 @@ interface ReadyChunk {
 }
 
 /** A term of the query in both fields of the messages. */
-interface PairedTerm {
+export interface PairedTerm {
   readonly said: WeightedTerm;
   readonly given: WeightedTerm | undefined;
   /** Its index in `terms` as an author's name; -1: none. */
@@ -202,7 +202,10 @@ export class SessionScorer {
 }
 
 /** Pairs the terms of both fields. */
-function pairTerms({ terms, outputs }: MessagePass): PairedTerm[] {
+export function pairTerms({
+  terms,
+  outputs,
+}: Pick<MessagePass, "terms" | "outputs">): PairedTerm[] {
   const byTerm = new Map(outputs.map((each) => [each.term, each]));
   const indexes = new Map(terms.map(({ term }, i) => [term.label, i]));
   const covers = coverWeights(terms);

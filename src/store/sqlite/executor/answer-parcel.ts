@@ -6,6 +6,7 @@
  * typed array, and each agent, role and actor once, 0.1.
  */
 
+import { defined } from "../../../model/defined.ts";
 import type { IndexAnswer, SearchAnswer, SearchHit, WindowItem } from "../../../search/request.ts";
 
 export type AnswerParcel =
@@ -24,6 +25,8 @@ interface PackedHits {
   readonly names: readonly (string | null)[];
   /** Score parts of each hit that has them. */
   readonly parts: readonly Parts[];
+  /** By the number of the hit; most hits have none. */
+  readonly superseded: ReadonlyMap<number, NonNullable<SearchHit["supersededBy"]>>;
 }
 
 const HIT_NUMBERS = 12;
@@ -54,9 +57,11 @@ function packHits(hits: readonly SearchHit[]): PackedHits {
     return names.size - 1;
   };
   const parts: Parts[] = [];
+  const superseded = new Map<number, NonNullable<SearchHit["supersededBy"]>>();
   let at = 0;
-  for (const hit of hits) {
-    const { meta, window } = hit;
+  for (const [i, hit] of hits.entries()) {
+    const { meta, window, supersededBy } = hit;
+    if (supersededBy !== undefined) superseded.set(i, supersededBy);
     texts.push(hit.sessionId, hit.entryId, hit.leaf, hit.shortId);
     if (hit.parts !== undefined) parts.push(hit.parts);
     numbers[at] = nameOf(meta.title);
@@ -91,7 +96,7 @@ function packHits(hits: readonly SearchHit[]): PackedHits {
       }
     }
   }
-  return { texts, numbers, names: [...names.keys()], parts };
+  return { texts, numbers, names: [...names.keys()], parts, superseded };
 }
 
 function sizeOf(window: readonly WindowItem[]): number {
@@ -100,7 +105,7 @@ function sizeOf(window: readonly WindowItem[]): number {
   return size;
 }
 
-function unpackHits({ texts, numbers, names, parts }: PackedHits): SearchHit[] {
+function unpackHits({ texts, numbers, names, parts, superseded }: PackedHits): SearchHit[] {
   const hits: SearchHit[] = [];
   let text = 0;
   let part = 0;
@@ -124,6 +129,7 @@ function unpackHits({ texts, numbers, names, parts }: PackedHits): SearchHit[] {
       branch: names[numbers[at + 10] as number],
       score: numbers[at + 6],
       ...(Number.isNaN(similarity) ? {} : { similarity }),
+      ...defined({ supersededBy: superseded.get(hits.length) }),
       window,
     } as SearchHit;
     const hasParts = numbers[at + 7] === 1;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { open } from "../../open.ts";
-import type { SearchRequest } from "../request.ts";
-import { DEFAULT_PROFILE } from "./profile.ts";
+import { open } from "../../../open.ts";
+import type { SearchRequest } from "../../request.ts";
+import { DEFAULT_PROFILE } from "../profile.ts";
 
 /** The same session ranked as a whole, and by its candidates alone. */
 test("messages ranked with only their neighbours have the same scores as in their session", async () => {
@@ -18,7 +18,7 @@ test("messages ranked with only their neighbours have the same scores as in thei
     if (part < 2) await engine.maintainIndex("flush");
   }
   const { store } = (
-    engine as unknown as { engine: { store: import("../../store/store.ts").Store } }
+    engine as unknown as { engine: { store: import("../../../store/store.ts").Store } }
   ).engine;
   const profile = {
     ...DEFAULT_PROFILE,
