@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { defined } from "../model/defined.ts";
 import { nearest } from "../model/suggest.ts";
-import { given, toCount, toFuture, toPeriod } from "./values.ts";
+import { toCount, toFuture, toPeriod } from "./values.ts";
 
 test("toPeriod reads days whole on either end", () => {
   expect(toPeriod({ since: "2026-05-04", until: "2026-05-04" })).toEqual({
@@ -29,8 +30,8 @@ test("toCount refuses anything but a whole number", () => {
   }
 });
 
-test("given drops undefined fields", () => {
-  expect(given({ a: 1, b: undefined, c: null })).toEqual({ a: 1, c: null });
+test("defined drops undefined fields", () => {
+  expect(defined({ a: 1, b: undefined, c: null })).toEqual({ a: 1, c: null });
 });
 
 test("nearest finds a typo, and does not guess", () => {

@@ -97,15 +97,6 @@ export function toJsonObject(text: string | undefined, option: string): JsonObje
   throw usageError(`${option} must be a JSON object such as {"ticket":"A-1"}`, option);
 }
 
-/** Drops undefined fields, so that the object can be spread into an argument of the library. */
-export function given<Fields extends Record<string, unknown>>(
-  fields: Fields,
-): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as never;
-}
-
 /**
  * The text of an argument, or of standard input when it is `-` or left out. One final newline is
  * removed, which `echo` and editors add.

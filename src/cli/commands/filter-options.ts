@@ -1,5 +1,6 @@
 /** Options that narrow several commands down. */
 
+import { defined } from "../../model/defined.ts";
 import {
   type FilteredCall,
   type FilterFields,
@@ -9,7 +10,7 @@ import {
   type SessionFilterName,
   type SessionFilterRow,
 } from "../../model/session-filters.ts";
-import { given, toRepo } from "../values.ts";
+import { toRepo } from "../values.ts";
 
 interface TextOption {
   readonly type: "string";
@@ -49,5 +50,5 @@ export function toFilters<Call extends FilteredCall>(
     const text = options[flag] as string | undefined;
     return [name, name === "repo" ? toRepo(text) : text] as const;
   });
-  return given(Object.fromEntries(values)) as FilterFields<FiltersOf<Call>, string>;
+  return defined(Object.fromEntries(values)) as FilterFields<FiltersOf<Call>, string>;
 }

@@ -6,6 +6,7 @@ import { PROVIDERS, renderContext } from "../../../context/render/render.ts";
 import type { BuiltContext } from "../../../engine/context/build-context.ts";
 import { RECALL_SCOPES, type Recalled } from "../../../engine/context/recall.ts";
 import { CONTEXT_USAGE } from "../../../model/answers/context.ts";
+import { defined } from "../../../model/defined.ts";
 import { DEFAULT_CONTEXT_BUDGET, MIN_CONTEXT_BUDGET } from "../../../model/limits.ts";
 import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
@@ -13,7 +14,7 @@ import { counted, formatCount, formatDollars } from "../../print.ts";
 import { formatBlocks, formatEntry } from "../../print-session.ts";
 import { withSession, withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { given, toChoice, toCount } from "../../values.ts";
+import { toChoice, toCount } from "../../values.ts";
 
 export const context: Command = defineCommand({
   name: "context",
@@ -55,7 +56,7 @@ export const context: Command = defineCommand({
       const handle = await tenant.getSession(args.SESSION);
       const built = await handle.buildContext({
         tokenBudget,
-        ...given({
+        ...defined({
           recentTurns: toCount(options.turns, "--turns"),
           semanticRecall: k === undefined ? undefined : k === 0 ? (false as const) : { k },
           includeFacts: options.facts,
@@ -152,7 +153,7 @@ export const recall: Command = defineCommand({
   run: (context, args, options) =>
     withSession(context, "read", args.SESSION, async (handle) => {
       const found: Recalled[] = [];
-      const input = given({
+      const input = defined({
         k: toCount(options.k, "--k"),
         scope: toChoice(options.scope, RECALL_SCOPES, "--scope"),
       });

@@ -7,6 +7,7 @@ import type { CompactionResult } from "../../../engine/compaction/compact.ts";
 import type { CompactInput, KeepInput } from "../../../engine/compaction/compact-options.ts";
 import { COMPACTION_RESULT, SUMMARY } from "../../../model/answers/context.ts";
 import { COMPACTION } from "../../../model/compaction-numbers.ts";
+import { defined } from "../../../model/defined.ts";
 import {
   SUMMARIZERS,
   SUMMARY_PROFILES,
@@ -17,7 +18,7 @@ import type { Context, OptionSpec } from "../../context.ts";
 import { counted, formatCount, formatTime } from "../../print.ts";
 import { printList } from "../../print-list.ts";
 import { withSession } from "../../store.ts";
-import { given, toChoice, toCount } from "../../values.ts";
+import { toChoice, toCount } from "../../values.ts";
 
 const SUMMARIZER_OPTIONS: {
   readonly summarizer: StringOption;
@@ -56,7 +57,7 @@ function toSummarizerInput(
   options: Values,
 ): Pick<CompactInput, "summarizer" | "model" | "fallback" | "instructions" | "profile"> {
   const { summarizer, model, instructions, profile, fallback } = options;
-  return given({
+  return defined({
     summarizer: toChoice(summarizer, SUMMARIZERS, "--summarizer"),
     profile: toChoice(profile, SUMMARY_PROFILES, "--profile"),
     model,
@@ -96,7 +97,7 @@ export const compact: Command = defineCommand({
   run: (context, args, options) =>
     withSession(context, options["dry-run"] ? "read" : "write", args.SESSION, async (handle) => {
       const input = {
-        ...given({
+        ...defined({
           keep: toKeep(options.keep),
           preset: toPreset(options.preset),
           limitTokens: toCount(options["limit-tokens"], "--limit-tokens"),

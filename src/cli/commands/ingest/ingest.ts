@@ -15,6 +15,7 @@ import type { FileOutcome } from "../../../archive/outcome.ts";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
+import { defined } from "../../../model/defined.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { OVERSIZE } from "../../../model/inputs/choices.ts";
 import { MEMORY } from "../../../store/store-options.ts";
@@ -34,7 +35,7 @@ import {
 import { commandLine, quote } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { Progress } from "../../terminal.ts";
-import { given, toChoice } from "../../values.ts";
+import { toChoice } from "../../values.ts";
 
 const NAMES = SOURCES.map(({ name }) => name);
 
@@ -90,7 +91,7 @@ export const ingestCommand: Command = defineCommand({
     if (options.places) return printPlaces(context, source);
     const input: IngestInput = {
       environment: thisMachine(),
-      ...given({ source, oversize: toChoice(options.oversize, OVERSIZE, "--oversize") }),
+      ...defined({ source, oversize: toChoice(options.oversize, OVERSIZE, "--oversize") }),
       ...(options["no-originals"] ? { originals: false } : {}),
       force: options.force ?? false,
       dryRun: options["dry-run"] ?? false,

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
+import { defined } from "../../../model/defined.ts";
 import type { Session } from "../../../model/session.ts";
 import { sourceFieldsOf } from "../../../transcript/source-fields.ts";
 import {
@@ -34,7 +35,7 @@ import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { withStore } from "../../store.ts";
-import { given, toCount } from "../../values.ts";
+import { toCount } from "../../values.ts";
 
 const ONLY_ELSEWHERE = [
   "native",
@@ -153,7 +154,7 @@ async function resumeNative(
     dryRun,
     temporaryFolder: tmpdir(),
     cwd: folderOf(options.cwd, (await handle.meta()).origin.projectPath),
-    ...given({ leaf: options.leaf, full: options.full }),
+    ...defined({ leaf: options.leaf, full: options.full }),
   });
   const { terminal } = context;
   const { id, file, messages, losses, registered, command } = result;

@@ -1,5 +1,6 @@
 import { toWireStats } from "../../../api/stats.ts";
 import type { Stats, Sum } from "../../../engine/sessions/stats.ts";
+import { defined } from "../../../model/defined.ts";
 import { totalTokens } from "../../../model/prices.ts";
 import { type Command, defineCommand, option } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -8,7 +9,7 @@ import { printNoSessions } from "../../print-session.ts";
 import { readPricesFile } from "../../settings/models.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toPeriod } from "../../values.ts";
+import { toCount, toPeriod } from "../../values.ts";
 import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
 
 /** Rows of each table by default. */
@@ -39,7 +40,7 @@ export const stats: Command = defineCommand({
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
       const sums = await tenant.stats(
-        given({
+        defined({
           ...toFilters("stats", options),
           ...toPeriod(options),
           prices: options.prices === undefined ? undefined : readPricesFile(options.prices),

@@ -4,6 +4,7 @@ import { type WatchInput, watchPlaces } from "../../../archive/watch.ts";
 import { isOutage, keepRunning } from "../../../engine/leases/outage.ts";
 import { OVERSIZE } from "../../../ingest/files/limit-lines.ts";
 import { thisMachine } from "../../../ingest/identity/identity.ts";
+import { defined } from "../../../model/defined.ts";
 import { messageOf } from "../../../model/errors.ts";
 import { type Command, defineCommand, flag, option } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -12,7 +13,7 @@ import { followTranscripts, OWNER_VARIABLE } from "../../follow.ts";
 import { counted } from "../../print.ts";
 import { prepareBulk, refuseServer, withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
-import { given, toChoice, toNumber } from "../../values.ts";
+import { toChoice, toNumber } from "../../values.ts";
 
 export const watchCommand: Command = defineCommand({
   name: "watch",
@@ -52,7 +53,7 @@ export const watchCommand: Command = defineCommand({
           const input: WatchInput = {
             environment: thisMachine(),
             signal: end.signal,
-            ...given({
+            ...defined({
               source: options.source,
               oversize: toChoice(options.oversize, OVERSIZE, "--oversize"),
             }),
@@ -109,7 +110,7 @@ async function watchUntilQuiet(
       signal: end.signal,
       patienceMs: 0,
       quietMs: seconds * 1_000,
-      ...given({
+      ...defined({
         owner,
         source: options.source,
         oversize: toChoice(options.oversize, OVERSIZE, "--oversize"),

@@ -1,6 +1,7 @@
 import { maskFact } from "../../../api/mask.ts";
 import { toWire } from "../../../api/shape.ts";
 import type { ExtractedPart } from "../../../engine/facts/extract-facts-options.ts";
+import { defined } from "../../../model/defined.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { FACT, type Fact } from "../../../model/note.ts";
 import { type Command, defineCommand, flag, option, SESSION } from "../../command.ts";
@@ -8,7 +9,7 @@ import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { printList } from "../../print-list.ts";
 import { withSession, withStore } from "../../store.ts";
-import { given, toCount, toNumber } from "../../values.ts";
+import { toCount, toNumber } from "../../values.ts";
 
 export const factsList: Command = defineCommand({
   name: "facts list",
@@ -28,7 +29,7 @@ export const factsList: Command = defineCommand({
       const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
       const facts = await tenant.listFacts({
         limit,
-        ...given({ sessionId, after: cursor, superseded }),
+        ...defined({ sessionId, after: cursor, superseded }),
       });
       const next = facts.length < limit ? null : (facts.at(-1)?.id ?? null);
       return printList(context, {
@@ -57,7 +58,7 @@ export const factsSearch: Command = defineCommand({
   run: (context, { QUERY }, options) =>
     withStore(context, "read", async (tenant) => {
       const limit = toCount(options.limit, "--limit");
-      const facts = (await tenant.searchFacts(QUERY, given({ limit }))).map(maskFact);
+      const facts = (await tenant.searchFacts(QUERY, defined({ limit }))).map(maskFact);
       await printFacts(context, facts, {}, "Nothing found.");
       return facts.length === 0 ? EXIT.nothing : EXIT.ok;
     }),
@@ -84,8 +85,8 @@ export const factsAdd: Command = defineCommand({
           subject: args.SUBJECT,
           predicate: args.PREDICATE,
           object: args.OBJECT,
-          ...given({ sourceEntry: options.source }),
-          ...given({ confidence: toNumber(options.confidence, "--confidence") }),
+          ...defined({ sourceEntry: options.source }),
+          ...defined({ confidence: toNumber(options.confidence, "--confidence") }),
         },
       ]);
       for (const fact of facts) {

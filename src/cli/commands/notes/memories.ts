@@ -1,5 +1,6 @@
 import { maskMemory } from "../../../api/mask.ts";
 import { toWire } from "../../../api/shape.ts";
+import { defined } from "../../../model/defined.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { MEMORY } from "../../../model/note.ts";
 import { type Command, defineCommand, option, usageError } from "../../command.ts";
@@ -8,7 +9,7 @@ import { formatTime } from "../../print.ts";
 import { printList } from "../../print-list.ts";
 import { withStore } from "../../store.ts";
 import { clean } from "../../text.ts";
-import { given, readText, toCount, toJsonObject } from "../../values.ts";
+import { readText, toCount, toJsonObject } from "../../values.ts";
 
 export const memoryList: Command = defineCommand({
   name: "memory list",
@@ -25,7 +26,7 @@ export const memoryList: Command = defineCommand({
       const after = parseCursor(options.cursor);
       const memories = await tenant.listMemories({
         limit,
-        ...given({ agent: options.agent, after }),
+        ...defined({ agent: options.agent, after }),
       });
       const last = memories.at(-1);
       const next =
@@ -80,7 +81,7 @@ export const memorySearch: Command = defineCommand({
   run: (context, { QUERY }, options) =>
     withStore(context, "read", async (tenant) => {
       const limit = toCount(options.limit, "--limit");
-      const found = await tenant.searchMemory(QUERY, given({ agent: options.agent, limit }));
+      const found = await tenant.searchMemory(QUERY, defined({ agent: options.agent, limit }));
       const memories = found.map(maskMemory);
       const { terminal } = context;
       if (context.json) await terminal.printJson({ memories: toWire([MEMORY], memories) });
@@ -131,7 +132,7 @@ export const memoryPut: Command = defineCommand({
         agent: args.AGENT,
         name: args.NAME,
         content,
-        ...given({ metadata }),
+        ...defined({ metadata }),
       });
       if (context.json) await context.terminal.printJson(toWire(MEMORY, memory));
     });

@@ -8,6 +8,7 @@ import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";
 import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { SEARCH_RESULT } from "../../../model/answers/context.ts";
+import { defined } from "../../../model/defined.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
 import { filtersOf } from "../../../model/session-filters.ts";
@@ -20,7 +21,7 @@ import { formatHit } from "../../print-hit.ts";
 import { commandLine, quote } from "../../program.ts";
 import { withOwnEngine, withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { given, toCount, toPeriod } from "../../values.ts";
+import { toCount, toPeriod } from "../../values.ts";
 import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
 
 /**
@@ -102,7 +103,7 @@ export const search: Command = defineCommand({
         after: toCount(options.after, "--after") ?? 1,
       };
       const reach = context.json ? 0 : REACH;
-      const input: SearchInput = given({
+      const input: SearchInput = defined({
         ...toFilters("search", options),
         role: options.role,
         tool: options.tool,

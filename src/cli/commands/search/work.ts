@@ -4,6 +4,7 @@ import { maskJson } from "../../../api/mask.ts";
 import { toWire } from "../../../api/shape.ts";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import { RECAP, RELATED } from "../../../model/answers/context.ts";
+import { defined } from "../../../model/defined.ts";
 import type { JsonValue } from "../../../model/json.ts";
 import { MAX_HITS } from "../../../model/limits.ts";
 import type { FilterFields, FiltersOf } from "../../../model/session-filters.ts";
@@ -26,7 +27,7 @@ import { withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
 import { Progress } from "../../terminal.ts";
 import { clean, wrapLine } from "../../text.ts";
-import { given, toCount, toPeriod } from "../../values.ts";
+import { toCount, toPeriod } from "../../values.ts";
 import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
 
 type WorkOption = "since" | "until" | "project" | "repo" | "agent" | "workstation" | "limit";
@@ -58,7 +59,7 @@ function toWorkInput(
   }
   return {
     ...toFilters("related", options),
-    ...given({ limit }),
+    ...defined({ limit }),
     ...toPeriod(options),
   };
 }
@@ -87,7 +88,7 @@ export const recap: Command = defineCommand({
   run: (context, { SESSION: session }, options) => {
     const input = {
       ...toWorkInput(options),
-      ...given({ session, subAgents: options["sub-agents"] }),
+      ...defined({ session, subAgents: options["sub-agents"] }),
     };
     return withStore(context, "read", async (tenant) => {
       const { terminal } = context;
@@ -137,7 +138,7 @@ export const related: Command = defineCommand({
     if ((session === undefined) === (question === undefined)) {
       throw usageError("related takes a session, or --question", "--question");
     }
-    const input = { ...toWorkInput(options), ...given({ session, question }) };
+    const input = { ...toWorkInput(options), ...defined({ session, question }) };
     return withStore(context, "read", async (tenant) => {
       const { terminal } = context;
       const found = await relatedSessions(tenant, input);
@@ -190,7 +191,7 @@ export const trace: Command = defineCommand({
     }
     const input = {
       ...toWorkInput(options),
-      ...given({ file, command, error, excludeSession: options.exclude }),
+      ...defined({ file, command, error, excludeSession: options.exclude }),
     };
     return withStore(context, "read", async (tenant) => {
       const { terminal } = context;

@@ -1,4 +1,5 @@
 import { toWireSessionPage } from "../../../api/session.ts";
+import { defined } from "../../../model/defined.ts";
 import { projectName } from "../../../model/display.ts";
 import { totalTokens } from "../../../model/prices.ts";
 import type { Session } from "../../../model/session.ts";
@@ -9,7 +10,7 @@ import { printNoSessions } from "../../print-session.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toPeriod } from "../../values.ts";
+import { toCount, toPeriod } from "../../values.ts";
 import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
 
 interface Column {
@@ -79,7 +80,7 @@ export const list: Command = defineCommand({
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
       const page = await tenant.listSessions(
-        given({
+        defined({
           ...toFilters("list", options),
           cursor: options.cursor,
           ...toPeriod(options),

@@ -2,6 +2,7 @@ import { maskEntry, maskSession } from "../../../api/mask.ts";
 import { toWireSession } from "../../../api/session.ts";
 import { toWire } from "../../../api/shape.ts";
 import type { SessionApi } from "../../../engine/interfaces.ts";
+import { defined } from "../../../model/defined.ts";
 import { ENTRY, type Entry, kindRules } from "../../../model/entry.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
@@ -25,7 +26,7 @@ import {
 import { commandLine } from "../../program.ts";
 import { withSession } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
-import { given, toCount } from "../../values.ts";
+import { toCount } from "../../values.ts";
 
 export const show: Command = defineCommand({
   name: "show",
@@ -65,8 +66,8 @@ export const show: Command = defineCommand({
         throw usageError("--after needs --tree; pages of messages take --offset", "--after");
       }
       const page = await handle.listMessages({
-        ...given({ leaf: options.leaf, around: options.around, limit }),
-        ...given({ offset: toCount(options.offset, "--offset") }),
+        ...defined({ leaf: options.leaf, around: options.around, limit }),
+        ...defined({ offset: toCount(options.offset, "--offset") }),
         preview: !full,
       });
       const messages = raw ? page.messages : page.messages.map(maskEntry);
@@ -103,7 +104,7 @@ async function showTree(
     tree: true,
     limit: options.limit ?? MAX_PAGE,
     preview: !options.full,
-    ...given({ after: options.after }),
+    ...defined({ after: options.after }),
   });
   const entries = options.raw ? page.entries : page.entries.map(maskEntry);
   if (context.json)
@@ -171,7 +172,7 @@ export const history: Command = defineCommand({
   run: (context, args, options) =>
     withSession(context, "read", args.SESSION, async (handle) => {
       const newest = await handle.history({
-        ...given({ before: options.before, limit: toCount(options.limit, "--limit") }),
+        ...defined({ before: options.before, limit: toCount(options.limit, "--limit") }),
         includeSummaries: options.summaries ?? false,
       });
       const messages = options.raw ? newest : newest.map(maskEntry);

@@ -2,13 +2,14 @@ import { toWire } from "../../../api/shape.ts";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { Change } from "../../../model/change.ts";
 import { CHANGE } from "../../../model/change.ts";
+import { defined } from "../../../model/defined.ts";
 import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { formatTime } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { given, toCount } from "../../values.ts";
+import { toCount } from "../../values.ts";
 
 export const changes: Command = defineCommand({
   name: "changes",
@@ -32,9 +33,9 @@ export const changes: Command = defineCommand({
       if (options.follow) {
         if (limit !== undefined) throw usageError("--follow takes no --limit", "--limit");
         const id = session === undefined ? undefined : (await tenant.getSessionMeta(session)).id;
-        return follow(context, tenant, given({ session: id, after }));
+        return follow(context, tenant, defined({ session: id, after }));
       }
-      const page = await tenant.listChanges(given({ session, after, limit }));
+      const page = await tenant.listChanges(defined({ session, after, limit }));
       const { terminal } = context;
       if (context.json) {
         const { next, end } = page;

@@ -1,12 +1,13 @@
 import { toWire } from "../../../api/shape.ts";
 import { ACCESS_SCOPES, ACCESS_TOKEN, type AccessToken } from "../../../model/access.ts";
+import { defined } from "../../../model/defined.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { formatTime } from "../../print.ts";
 import { printList } from "../../print-list.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
-import { given, toChoice, toCount, toFuture } from "../../values.ts";
+import { toChoice, toCount, toFuture } from "../../values.ts";
 
 export const tokenCreate: Command = defineCommand({
   name: "token create",
@@ -40,7 +41,7 @@ export const tokenCreate: Command = defineCommand({
     const actAs = toNames(options["act-as"]);
     const expires = toFuture(options.expires, "--expires");
     return withStore(context, "create", async (tenant) => {
-      const optional = given({ actor, actAs, label, expires, operator });
+      const optional = defined({ actor, actAs, label, expires, operator });
       const { token, record } = await tenant.createToken({ scope, ...optional });
       const { terminal } = context;
       if (context.json) return terminal.printJson({ token, record: toWire(ACCESS_TOKEN, record) });
@@ -71,7 +72,7 @@ export const tokenList: Command = defineCommand({
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
       const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
-      const tokens = await tenant.listTokens({ limit, ...given({ after: options.cursor }) });
+      const tokens = await tenant.listTokens({ limit, ...defined({ after: options.cursor }) });
       const next = tokens.length < limit ? null : (tokens.at(-1)?.id ?? null);
       return printList(context, {
         json: { tokens: toWire([ACCESS_TOKEN], tokens), next_cursor: next },
