@@ -96,7 +96,7 @@ export const SESSION = {
   help: "The session's id: short, whole, or its agent's own.",
 } as const;
 
-interface ValueOption {
+export interface ValueOption {
   readonly type: "string";
   readonly value: string;
   readonly help: string;

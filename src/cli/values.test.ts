@@ -1,16 +1,19 @@
 import { expect, test } from "vitest";
 import { defined } from "../model/defined.ts";
 import { nearest } from "../model/suggest.ts";
-import { toCount, toFuture, toPeriod } from "./values.ts";
+import { toInput } from "./commands/input-options.ts";
+import { toCount, toFuture } from "./values.ts";
 
-test("toPeriod reads days whole on either end", () => {
-  expect(toPeriod({ since: "2026-05-04", until: "2026-05-04" })).toEqual({
+test("a period reads days whole on either end", () => {
+  expect(toInput("recapSessions", { since: "2026-05-04", until: "2026-05-04" })).toEqual({
     since: new Date(2026, 4, 4),
     until: new Date(2026, 4, 5),
   });
-  expect(toPeriod({ until: undefined })).toEqual({});
+  expect(toInput("recapSessions", { until: undefined })).toEqual({});
   for (const text of ["", "tomorrow", "2026-13-01", "5", "7 d"]) {
-    expect(() => toPeriod({ since: text })).toThrow(/^--since must be a time such as today/);
+    expect(() => toInput("recapSessions", { since: text })).toThrow(
+      /^--since must be a time such as today/,
+    );
   }
 });
 

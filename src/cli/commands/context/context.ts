@@ -4,7 +4,7 @@ import { toWire } from "../../../api/shape.ts";
 import { toWirePrices } from "../../../api/stats.ts";
 import { PROVIDERS, renderContext } from "../../../context/render/render.ts";
 import type { BuiltContext } from "../../../engine/context/build-context.ts";
-import { RECALL_SCOPES, type Recalled } from "../../../engine/context/recall.ts";
+import type { Recalled } from "../../../engine/context/recall.ts";
 import { CONTEXT_USAGE } from "../../../model/answers/context.ts";
 import { defined } from "../../../model/defined.ts";
 import { DEFAULT_CONTEXT_BUDGET, MIN_CONTEXT_BUDGET } from "../../../model/limits.ts";
@@ -15,6 +15,7 @@ import { formatBlocks, formatEntry } from "../../print-session.ts";
 import { withSession, withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 import { toChoice, toCount } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const context: Command = defineCommand({
   name: "context",
@@ -153,11 +154,7 @@ export const recall: Command = defineCommand({
   run: (context, args, options) =>
     withSession(context, "read", args.SESSION, async (handle) => {
       const found: Recalled[] = [];
-      const input = defined({
-        k: toCount(options.k, "--k"),
-        scope: toChoice(options.scope, RECALL_SCOPES, "--scope"),
-      });
-      for await (const item of handle.recall(args.QUESTION, input)) {
+      for await (const item of handle.recall(args.QUESTION, toInput("recall", options))) {
         found.push(options.raw ? item : maskRecalled(item));
       }
       const { terminal } = context;

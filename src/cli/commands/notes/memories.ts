@@ -9,7 +9,8 @@ import { formatTime } from "../../print.ts";
 import { printList } from "../../print-list.ts";
 import { withStore } from "../../store.ts";
 import { clean } from "../../text.ts";
-import { readText, toCount, toJsonObject } from "../../values.ts";
+import { readText, toJsonObject } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const memoryList: Command = defineCommand({
   name: "memory list",
@@ -22,12 +23,9 @@ export const memoryList: Command = defineCommand({
   examples: ["memory list --agent coder"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
+      const { limit = MAX_PAGE, agent } = toInput("listMemories", options);
       const after = parseCursor(options.cursor);
-      const memories = await tenant.listMemories({
-        limit,
-        ...defined({ agent: options.agent, after }),
-      });
+      const memories = await tenant.listMemories({ limit, ...defined({ agent, after }) });
       const last = memories.at(-1);
       const next =
         last === undefined || memories.length < limit ? null : formatCursor(last.agent, last.name);
@@ -80,8 +78,7 @@ export const memorySearch: Command = defineCommand({
   examples: ["memory search deploy steps --agent coder"],
   run: (context, { QUERY }, options) =>
     withStore(context, "read", async (tenant) => {
-      const limit = toCount(options.limit, "--limit");
-      const found = await tenant.searchMemory(QUERY, defined({ agent: options.agent, limit }));
+      const found = await tenant.searchMemory(QUERY, toInput("searchMemory", options));
       const memories = found.map(maskMemory);
       const { terminal } = context;
       if (context.json) await terminal.printJson({ memories: toWire([MEMORY], memories) });

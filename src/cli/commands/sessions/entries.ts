@@ -7,6 +7,7 @@ import { ENTRY, type Role } from "../../../model/entry.ts";
 import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
 import { withSession } from "../../store.ts";
 import { readText, toJsonValue } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const append: Command = defineCommand({
   name: "append",
@@ -35,7 +36,7 @@ export const append: Command = defineCommand({
     "append 5f0c2a91 - --role assistant --actor coder < answer.txt",
   ],
   run: async (context, args, options) => {
-    const { role, actor, model, parent, key } = options;
+    const { role, actor, model } = options;
     const asJson = options["json-message"] ?? false;
     if (asJson && (role ?? actor ?? model) !== undefined) {
       throw usageError(
@@ -47,12 +48,7 @@ export const append: Command = defineCommand({
     const messages = asJson
       ? parseMessages(text)
       : [{ role: (role ?? "user") as Role, content: text, ...defined({ actor, model }) }];
-    const expectedLeaf = options["expect-leaf"];
-    const place = defined({
-      parent: parent === "root" ? null : parent,
-      expectedLeaf: expectedLeaf === "root" ? null : expectedLeaf,
-      idempotencyKey: key,
-    });
+    const place = toInput("append.options", options);
     return withSession(context, "write", args.SESSION, async (handle) => {
       const entries = await handle.append(messages, place);
       const { terminal } = context;

@@ -26,7 +26,7 @@ import {
 import { commandLine } from "../../program.ts";
 import { withSession } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
-import { toCount } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const show: Command = defineCommand({
   name: "show",
@@ -52,7 +52,7 @@ export const show: Command = defineCommand({
       const raw = options.raw ?? false;
       const meta = await handle.meta();
       const session = raw ? meta : maskSession(meta);
-      const limit = toCount(options.limit, "--limit");
+      const input = toInput("listMessages", options);
       const full = options.full ?? false;
       const tools = full || (options.tools ?? false);
       if (options.tree) {
@@ -60,16 +60,13 @@ export const show: Command = defineCommand({
           if (options[name] !== undefined)
             throw usageError(`--tree shows every branch, so it takes no --${name}`, `--${name}`);
         }
+        const { limit = MAX_PAGE } = input;
         return showTree(context, handle, session, { after: options.after, limit, full, raw });
       }
       if (options.after !== undefined) {
         throw usageError("--after needs --tree; pages of messages take --offset", "--after");
       }
-      const page = await handle.listMessages({
-        ...defined({ leaf: options.leaf, around: options.around, limit }),
-        ...defined({ offset: toCount(options.offset, "--offset") }),
-        preview: !full,
-      });
+      const page = await handle.listMessages({ ...input, preview: !full });
       const messages = raw ? page.messages : page.messages.map(maskEntry);
       if (context.json)
         return context.terminal.printJson({
@@ -97,12 +94,12 @@ async function showTree(
   context: Context,
   handle: SessionApi,
   session: Session,
-  options: { after: string | undefined; limit: number | undefined; full: boolean; raw: boolean },
+  options: { after: string | undefined; limit: number; full: boolean; raw: boolean },
 ): Promise<ExitCode> {
   const { terminal } = context;
   const page = await handle.listEntries({
     tree: true,
-    limit: options.limit ?? MAX_PAGE,
+    limit: options.limit,
     preview: !options.full,
     ...defined({ after: options.after }),
   });
@@ -172,7 +169,7 @@ export const history: Command = defineCommand({
   run: (context, args, options) =>
     withSession(context, "read", args.SESSION, async (handle) => {
       const newest = await handle.history({
-        ...defined({ before: options.before, limit: toCount(options.limit, "--limit") }),
+        ...toInput("history", options),
         includeSummaries: options.summaries ?? false,
       });
       const messages = options.raw ? newest : newest.map(maskEntry);

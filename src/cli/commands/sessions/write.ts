@@ -20,7 +20,8 @@ import { counted } from "../../print.ts";
 import { type Access, withSession, withStore } from "../../store.ts";
 import { askYesNo, canAsk } from "../../terminal.ts";
 import { oneLine } from "../../text.ts";
-import { toCount, toJsonObject } from "../../values.ts";
+import { toJsonObject } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const newSession: Command = defineCommand({
   name: "new",
@@ -45,16 +46,18 @@ export const newSession: Command = defineCommand({
   },
   examples: ['new --agent coder --by ana --title "Cron runs twice"'],
   run: (context, _args, options) => {
-    const { agent, by, title, id, owner } = options;
+    const { agent, by } = options;
     if (agent === undefined) throw usageError("new needs --agent NAME", "--agent");
     if (by === undefined) throw usageError("new needs --by NAME", "--by");
+    const { retention, ...fields } = toInput("createSession", options);
     const input = {
+      ...fields,
       agent,
       createdBy: by,
-      ...defined({ title, id, owner, idempotencyKey: options.key }),
-      ...defined({ metadata: toJsonObject(options.metadata, "--metadata") }),
-      ...defined({ ttl: toCount(options.ttl, "--ttl") }),
-      ...defined({ retention: options.retention as Retention | undefined }),
+      ...defined({
+        retention: retention as Retention | undefined,
+        metadata: toJsonObject(options.metadata, "--metadata"),
+      }),
     };
     return withStore(context, "create", async (tenant) => {
       const handle = await tenant.createSession(input);

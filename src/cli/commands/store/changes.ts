@@ -9,7 +9,7 @@ import { formatTime } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { toCount } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const changes: Command = defineCommand({
   name: "changes",
@@ -28,14 +28,14 @@ export const changes: Command = defineCommand({
   examples: ["changes --after start --follow"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const { session, after } = options;
-      const limit = toCount(options.limit, "--limit");
+      const input = toInput("listChanges", options);
       if (options.follow) {
+        const { session, after, limit } = input;
         if (limit !== undefined) throw usageError("--follow takes no --limit", "--limit");
         const id = session === undefined ? undefined : (await tenant.getSessionMeta(session)).id;
         return follow(context, tenant, defined({ session: id, after }));
       }
-      const page = await tenant.listChanges(defined({ session, after, limit }));
+      const page = await tenant.listChanges(input);
       const { terminal } = context;
       if (context.json) {
         const { next, end } = page;
