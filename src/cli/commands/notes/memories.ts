@@ -93,13 +93,15 @@ export const memorySearch: Command = defineCommand({
     }),
 });
 
+const NOTE = [
+  { name: "AGENT", help: "The agent that keeps it." },
+  { name: "NAME", help: "The note's name." },
+] as const;
+
 export const memoryGet: Command = defineCommand({
   name: "memory get",
   summary: "Print a note.",
-  arguments: [
-    { name: "AGENT", help: "The agent that keeps it." },
-    { name: "NAME", help: "The note's name." },
-  ],
+  arguments: NOTE,
   examples: ["memory get coder deploy-steps"],
   run: (context, args) =>
     withStore(context, "read", async (tenant) => {
@@ -113,8 +115,7 @@ export const memoryPut: Command = defineCommand({
   name: "memory put",
   summary: "Write a note, replacing one of the same name. At most 8 KiB.",
   arguments: [
-    { name: "AGENT", help: "The agent that keeps it." },
-    { name: "NAME", help: "The note's name." },
+    ...NOTE,
     { name: "TEXT", optional: true, help: "The text; standard input if it is - or left out." },
   ],
   options: {
@@ -139,10 +140,7 @@ export const memoryPut: Command = defineCommand({
 export const memoryDelete: Command = defineCommand({
   name: "memory delete",
   summary: "Delete a note.",
-  arguments: [
-    { name: "AGENT", help: "The agent that keeps it." },
-    { name: "NAME", help: "The note's name." },
-  ],
+  arguments: NOTE,
   examples: ["memory delete coder deploy-steps"],
   run: (context, args) =>
     withStore(context, "write", async (tenant) => {
