@@ -11,19 +11,13 @@ import { COMPACTION } from "../../../model/compaction-numbers.ts";
 import { defined } from "../../../model/defined.ts";
 import { SUMMARIZERS } from "../../../model/inputs/choices.ts";
 import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
-import type { Context, OptionSpec } from "../../context.ts";
+import type { Context } from "../../context.ts";
 import { counted, formatCount, formatTime } from "../../print.ts";
 import { printList } from "../../print-list.ts";
 import { withSession } from "../../store.ts";
 import { toChoice, toCount } from "../../values.ts";
 
-const SUMMARIZER_OPTIONS: {
-  readonly summarizer: StringOption;
-  readonly model: StringOption;
-  readonly fallback: BooleanOption;
-  readonly instructions: StringOption;
-  readonly profile: StringOption;
-} = {
+const SUMMARIZER_OPTIONS = {
   summarizer: option("NAME", "mechanical, which needs no model, or model."),
   model: option("NAME", "Which model, if there are several."),
   fallback: flag(
@@ -38,9 +32,6 @@ const SUMMARIZER_OPTIONS: {
     "How a mechanical summary is written: rich (with commands, files and citations) or claw (as claw-code does).",
   ),
 };
-
-type StringOption = OptionSpec & { readonly type: "string" };
-type BooleanOption = OptionSpec & { readonly type: "boolean" };
 
 function toSummarizer({
   summarizer,

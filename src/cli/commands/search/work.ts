@@ -27,12 +27,8 @@ import { Progress } from "../../terminal.ts";
 import { clean, wrapLine } from "../../text.ts";
 import { filterOptions, toInput, UNTIL } from "../input-options.ts";
 
-type WorkOption = "since" | "until" | "project" | "repo" | "agent" | "workstation" | "limit";
-
 /** `sessions` is the default number of sessions. */
-function workOptions(
-  sessions: number,
-): Readonly<Record<WorkOption, { readonly type: "string"; value: string; help: string }>> {
+function workOptions(sessions: number) {
   return {
     since: option("TIME", "From then on: yesterday, 7d, 2026-05-04."),
     until: UNTIL,
