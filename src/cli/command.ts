@@ -51,7 +51,8 @@ type ArgumentValues<Arguments extends readonly ArgumentSpec[]> = {
       : string;
 };
 
-type OptionValues<Options extends OptionSpecs> = {
+/** The values of a command's options. */
+export type OptionValues<Options extends OptionSpecs> = {
   readonly [Name in keyof Options]?: Options[Name]["type"] extends "boolean" ? boolean : string;
 };
 

@@ -2,12 +2,11 @@
 
 import { z } from "zod";
 import { maskSession, maskText } from "../../api/mask.ts";
-import { sessionShape, toWireSession, type WireSession } from "../../api/session.ts";
+import { toWireSession, type WireSession } from "../../api/session.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
-import { shapeSchema } from "../../api/shape-schema.ts";
+import { SESSION_KINDS, sessionFields, shapeSchema } from "../../api/shape-schema.ts";
 import { ABOUT_RECALLED, sessionHeading } from "../../api/text/session-heading.ts";
 import { formatAgo } from "../../api/text/times.ts";
-import { toWireName } from "../../api/wire.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import type { SessionListPage } from "../../engine/sessions/list-sessions.ts";
 import { CONTEXT_USAGE } from "../../model/answers/context.ts";
@@ -19,13 +18,7 @@ import {
   DEFAULT_MCP_PAGE,
   MAX_MCP_PAGE,
 } from "../../model/limits.ts";
-import { isSubAgent, RETENTIONS, type Session } from "../../model/session.ts";
-import {
-  FIGURE_FIELDS,
-  type FieldKind,
-  ORIGIN_FIELDS,
-  SESSION_FIELDS,
-} from "../../model/session-fields.ts";
+import { isSubAgent, type Session } from "../../model/session.ts";
 import { cutToBytes, fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { toLine } from "../views/line.ts";
@@ -76,35 +69,7 @@ const SUMMARY_BYTES = 512;
 
 const text = z.string().nullable();
 
-const KINDS: Readonly<Record<Exclude<FieldKind, "figures">, z.ZodType>> = {
-  text: z.string(),
-  count: z.number().int(),
-  amount: z.number(),
-  time: z.string(),
-  retention: z.enum(RETENTIONS),
-  names: z.array(z.string()),
-  counts: z.record(z.string(), z.number()),
-  json: z.record(z.string(), z.json()),
-  origin: z.object(
-    Object.fromEntries(Object.keys(ORIGIN_FIELDS).map((name) => [toWireName(name), text])),
-  ),
-  tokens: z.object({
-    input_tokens: z.number(),
-    output_tokens: z.number(),
-    cache_creation_tokens: z.number(),
-    cache_read_tokens: z.number(),
-  }),
-};
-
-/** All fields of a session. Fields of ingested sessions are null for others. */
-const WIRE_FIELDS: Readonly<Record<string, z.ZodType>> = {
-  ...sessionShape(SESSION_FIELDS, KINDS, (schema) => schema.nullable()),
-  workstation_id: text,
-  project_id: text,
-  project_path: text,
-  git_branch: text,
-  ...sessionShape(FIGURE_FIELDS, KINDS, (schema) => schema.nullable()),
-};
+const WIRE_FIELDS = sessionFields(SESSION_KINDS);
 
 const WIRE_SESSION: z.ZodType<WireSession> = z.object(
   WIRE_FIELDS,
