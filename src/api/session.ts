@@ -6,7 +6,6 @@ import type { IngestFigures, Origin, Session } from "../model/session.ts";
 import {
   FIGURE_FIELDS,
   type Field,
-  type FieldKind,
   fieldsOf,
   ORIGIN_FIELDS,
   SESSION_FIELDS,
@@ -158,23 +157,6 @@ export function fromWireFigures(wire: WireFigures): { readonly figures?: IngestF
     return value === null && field.optional === true ? [] : [[name, value] as const];
   });
   return { figures: Object.fromEntries(figures) as unknown as IngestFigures };
-}
-
-/** The schema of each field of a table by its wire name, given the schema of each kind. */
-export function sessionShape<Schema>(
-  table: Readonly<Record<string, Field>>,
-  kinds: Readonly<Record<Exclude<FieldKind, "figures">, Schema>>,
-  toNullable: (schema: Schema) => Schema,
-): Record<string, Schema> {
-  const shape: Record<string, Schema> = {};
-  for (const [name, field] of fieldsOf(table)) {
-    if (field.kind === "figures") continue;
-    const schema = kinds[field.kind];
-    // Figures are null in a session that was not ingested.
-    const isNullable = field.nullable === true || table === FIGURE_FIELDS;
-    shape[wireNameOf(name, field)] = isNullable ? toNullable(schema) : schema;
-  }
-  return shape;
 }
 
 /** The name of a field on the wire. */

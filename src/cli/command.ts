@@ -51,7 +51,8 @@ type ArgumentValues<Arguments extends readonly ArgumentSpec[]> = {
       : string;
 };
 
-type OptionValues<Options extends OptionSpecs> = {
+/** The values of a command's options. */
+export type OptionValues<Options extends OptionSpecs> = {
   readonly [Name in keyof Options]?: Options[Name]["type"] extends "boolean" ? boolean : string;
 };
 
@@ -96,7 +97,7 @@ export const SESSION = {
   help: "The session's id: short, whole, or its agent's own.",
 } as const;
 
-interface ValueOption {
+export interface ValueOption {
   readonly type: "string";
   readonly value: string;
   readonly help: string;

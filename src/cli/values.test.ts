@@ -1,15 +1,19 @@
 import { expect, test } from "vitest";
+import { defined } from "../model/defined.ts";
 import { nearest } from "../model/suggest.ts";
-import { given, toCount, toFuture, toPeriod } from "./values.ts";
+import { toInput } from "./commands/input-options.ts";
+import { toCount, toFuture } from "./values.ts";
 
-test("toPeriod reads days whole on either end", () => {
-  expect(toPeriod({ since: "2026-05-04", until: "2026-05-04" })).toEqual({
+test("a period reads days whole on either end", () => {
+  expect(toInput("recapSessions", { since: "2026-05-04", until: "2026-05-04" })).toEqual({
     since: new Date(2026, 4, 4),
     until: new Date(2026, 4, 5),
   });
-  expect(toPeriod({ until: undefined })).toEqual({});
+  expect(toInput("recapSessions", { until: undefined })).toEqual({});
   for (const text of ["", "tomorrow", "2026-13-01", "5", "7 d"]) {
-    expect(() => toPeriod({ since: text })).toThrow(/^--since must be a time such as today/);
+    expect(() => toInput("recapSessions", { since: text })).toThrow(
+      /^--since must be a time such as today/,
+    );
   }
 });
 
@@ -29,8 +33,8 @@ test("toCount refuses anything but a whole number", () => {
   }
 });
 
-test("given drops undefined fields", () => {
-  expect(given({ a: 1, b: undefined, c: null })).toEqual({ a: 1, c: null });
+test("defined drops undefined fields", () => {
+  expect(defined({ a: 1, b: undefined, c: null })).toEqual({ a: 1, c: null });
 });
 
 test("nearest finds a typo, and does not guess", () => {

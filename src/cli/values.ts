@@ -1,7 +1,5 @@
 /** Reads the values of arguments and options. */
 
-import { parseTime } from "../api/text/times.ts";
-import { normalizeRemote } from "../ingest/machine-paths.ts";
 import { BackscrollError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { MAX_BATCH_BYTES } from "../model/limits.ts";
@@ -12,11 +10,6 @@ export function toCount(text: string | undefined, option: string): number | unde
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw usageError(`${option} must be a whole number, not "${text}"`, option);
-}
-
-/** A repository as stored: pasted from `git remote -v` or a browser, or typed in part. */
-export function toRepo(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : normalizeRemote(text);
 }
 
 /** One of a few words. */
@@ -43,20 +36,6 @@ const UNIT_MS: Readonly<Record<string, number>> = {
   d: 86_400_000,
   w: 7 * 86_400_000,
 };
-
-/** The period of `--since` and `--until`: a day, a month or a year counts whole on either end. */
-export function toPeriod({
-  since,
-  until,
-}: {
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-}): { readonly since?: Date; readonly until?: Date } {
-  return {
-    ...(since === undefined ? {} : { since: parseTime(since, "--since", "since") }),
-    ...(until === undefined ? {} : { until: parseTime(until, "--until", "until") }),
-  };
-}
 
 /** A date (local midnight), an ISO 8601 time, or a duration from now: `30m`, `7d`. */
 export function toFuture(text: string | undefined, option: string): Date | undefined {
@@ -95,15 +74,6 @@ export function toJsonObject(text: string | undefined, option: string): JsonObje
     return value as JsonObject;
   }
   throw usageError(`${option} must be a JSON object such as {"ticket":"A-1"}`, option);
-}
-
-/** Drops undefined fields, so that the object can be spread into an argument of the library. */
-export function given<Fields extends Record<string, unknown>>(
-  fields: Fields,
-): { [Name in keyof Fields]?: Exclude<Fields[Name], undefined> } {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as never;
 }
 
 /**

@@ -12,9 +12,8 @@ export { BackscrollError, ERROR_CODES, type ErrorCode } from "../model/errors.ts
 export { totalTokens } from "../model/prices.ts";
 export type { BackupOptions, PieceHash, RemoteBackup } from "./backup.ts";
 export { type ConnectOptions, connect } from "./connect.ts";
-export type { ExportOptions } from "./export-session.ts";
 export { type RemoteAccess, RemoteEngine } from "./remote-engine.ts";
 export { RemoteMessage } from "./remote-message.ts";
 export { RemoteRoutes } from "./remote-parts.ts";
-export { RemoteSession } from "./remote-session.ts";
+export { type ExportOptions, RemoteSession } from "./remote-session.ts";
 export { RemoteTenant } from "./remote-tenant.ts";

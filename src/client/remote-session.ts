@@ -7,9 +7,9 @@ import {
   type WireContext,
   type WireRecalled,
 } from "../api/context.ts";
-import { toWireMessage } from "../api/message-input.ts";
+import { toWireEntryInput, toWireMessage } from "../api/message-input.ts";
 import { SESSION_CALLS } from "../api/operations.ts";
-import type { WireSession } from "../api/session.ts";
+import { fromWireSession, toWireFigures, type WireSession } from "../api/session.ts";
 import { fromWire } from "../api/shape.ts";
 import { toWireFields } from "../api/wire.ts";
 import type { Provider, RenderedContext } from "../context/render/render.ts";
@@ -36,27 +36,37 @@ import type { JsonObject, JsonValue } from "../model/json.ts";
 import { FACT, type Fact, type Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { Call, Connection } from "./connection.ts";
-import { appendEntries, replaceSuffix } from "./entries.ts";
-import { type ExportOptions, exportSession } from "./export-session.ts";
 import { type CallsOf, callsOf } from "./plain-calls.ts";
 import { continueMessage, openMessage, type RemoteMessage } from "./remote-message.ts";
 import {
   at,
   checkBatchBody,
+  invalid,
   keyHeader,
   known,
   leafHeader,
   refuseCode,
   toBody,
+  toQuery,
   toTimes,
   toTimeText,
 } from "./request.ts";
-import { updateSession } from "./update-session.ts";
 
 const PlainSession: CallsOf<SessionApi, typeof SESSION_CALLS> = callsOf<
   SessionApi,
   typeof SESSION_CALLS
 >(SESSION_CALLS);
+
+/** A session in another format. */
+export interface ExportOptions {
+  /** One of the names that `backscroll export --help` lists. */
+  readonly format: string;
+  /** A leaf other than the active one. */
+  readonly leaf?: string;
+  /** Leaves secrets unmasked. Default false. */
+  readonly raw?: boolean;
+  readonly signal?: AbortSignal;
+}
 
 export class RemoteSession extends PlainSession implements SessionApi {
   readonly id: string;
@@ -99,11 +109,26 @@ export class RemoteSession extends PlainSession implements SessionApi {
     entries: readonly EntryInput[],
     options: AppendEntriesOptions = {},
   ): Promise<Entry[]> {
-    return appendEntries(this.connection, this.id, entries, options);
+    const place = known("appendEntries.options", options);
+    const { expectedLeaf, idempotencyKey, parent, existing } = place;
+    const answer = await this.#call("POST", "entries/batch", {
+      headers: { ...keyHeader(idempotencyKey), ...leafHeader(expectedLeaf) },
+      body: checkBatchBody(
+        toBody({ entries: toWireEntries(entries, "entries"), parent, existing }),
+      ),
+    });
+    return entriesOf(answer);
   }
 
   async replaceSuffix(input: ReplaceSuffixInput): Promise<Entry[]> {
-    return replaceSuffix(this.connection, this.id, input);
+    const { expected, replacement, key } = known("replaceSuffix", input);
+    const answer = await this.#call("POST", "suffix", {
+      headers: keyHeader(key),
+      body: checkBatchBody(
+        toBody({ expected, replacement: toWireEntries(replacement, "replacement") }),
+      ),
+    });
+    return entriesOf(answer);
   }
 
   openMessage(input: OpenMessageInput): Promise<RemoteMessage> {
@@ -165,8 +190,22 @@ export class RemoteSession extends PlainSession implements SessionApi {
     return this.update({ title });
   }
 
-  update(input: UpdateSessionInput): Promise<Session> {
-    return updateSession(this.connection, this.id, input);
+  async update(input: UpdateSessionInput): Promise<Session> {
+    const { figures, ...rest } = known("update", input, "update");
+    if (figures === undefined) {
+      return fromWireSession(await this.#call("PATCH", "", { body: toBody(rest) }));
+    }
+    // Figures of ingested files have their own route.
+    const { title, metadata, ...others } = rest;
+    if (Object.keys(others).length > 0) await this.update(others);
+    const updated = await this.connection.call<WireSession>({
+      // Figures are set, not added: the call is idempotent.
+      method: "PATCH",
+      path: at`/v1/ingest/sessions/${this.id}`,
+      repeatable: true,
+      body: toBody({ title, metadata, figures: toWireFigures(figures) }),
+    });
+    return fromWireSession(updated);
   }
 
   buildContext<P extends Provider>(
@@ -239,8 +278,13 @@ export class RemoteSession extends PlainSession implements SessionApi {
   }
 
   /** The session in another format, as a stream. */
-  export(options: ExportOptions): Promise<ReadableStream<Uint8Array>> {
-    return exportSession(this.connection, this.id, options);
+  export({
+    signal = new AbortController().signal,
+    ...query
+  }: ExportOptions): Promise<ReadableStream<Uint8Array>> {
+    const path = at`/v1/sessions/${this.id}/export`;
+    const headers = { accept: "*/*" };
+    return this.connection.stream({ method: "GET", path, query: toQuery(query), headers, signal });
   }
 
   delete(options: DeleteOptions = {}): Promise<Tombstone> {
@@ -264,4 +308,18 @@ function entriesOf(answer: unknown): Entry[] {
 
 function toWire(message: MessageInput): Record<string, unknown> {
   return toWireMessage(known("append", message, "message"), toTimeText);
+}
+
+function toWireEntries(entries: readonly EntryInput[], field: string): Record<string, unknown>[] {
+  if (!Array.isArray(entries)) throw invalid(field, `${field} must be an array`);
+  return entries.map((entry: EntryInput, i) => {
+    const what = `${field}[${i}]`;
+    if (entry?.kind === "custom") known("appendEntries.custom", entry, what);
+    else if (entry?.kind === "custom_message") known("appendEntries.customMessage", entry, what);
+    else {
+      const { kind: _, ...message } = Object(entry) as EntryInput;
+      known("append", message, what);
+    }
+    return toWireEntryInput(entry, toTimeText);
+  });
 }

@@ -7,6 +7,7 @@
  */
 
 import { textOf } from "../model/block.ts";
+import { defined } from "../model/defined.ts";
 import { type Entry, kindRules } from "../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
 import type { Session } from "../model/session.ts";
@@ -174,11 +175,11 @@ function toPiRecords(
           {
             type: "compaction",
             summary: textOf(entry.blocks),
-            ...present({
+            ...defined({
               firstKeptEntryId: reference("firstKeptEntryId") ?? (source ? undefined : ""),
             }),
-            ...present({ tokensBefore: data["tokensBefore"] ?? (source ? undefined : 0) }),
-            ...present({ details: data["details"], fromHook: data["fromHook"] }),
+            ...defined({ tokensBefore: data["tokensBefore"] ?? (source ? undefined : 0) }),
+            ...defined({ details: data["details"], fromHook: data["fromHook"] }),
           },
         ];
       case "branch_summary":
@@ -187,7 +188,7 @@ function toPiRecords(
             type: "branch_summary",
             fromId: reference("fromId") ?? "root",
             summary: textOf(entry.blocks),
-            ...present({ details: data["details"], fromHook: data["fromHook"] }),
+            ...defined({ details: data["details"], fromHook: data["fromHook"] }),
           },
         ];
       case "custom_message":
@@ -200,7 +201,7 @@ function toPiRecords(
           losses.add("labels of entries that are not written");
           return [];
         }
-        return [{ type: "label", targetId, ...present({ label: data["label"] ?? undefined }) }];
+        return [{ type: "label", targetId, ...defined({ label: data["label"] ?? undefined }) }];
       }
       case "model_change":
       case "thinking_level_change":
@@ -245,7 +246,7 @@ function customMessage(
   if (type === "bashExecution")
     return { type: "message", message: shellMessage(entry, data, source) };
   const content = toContent(entry.blocks, source, losses);
-  const fields = { customType: type, content, display, ...present({ details }) };
+  const fields = { customType: type, content, display, ...defined({ details }) };
   if (!isPlainObject(kept)) return { type: "custom_message", ...fields };
   return { type: "message", message: { role: "custom", ...fields, ...(kept as JsonObject) } };
 }
@@ -258,7 +259,7 @@ function customRecord(entry: Entry, data: JsonObject, source: SourceFields | und
   if (unknown !== null && source !== undefined) {
     return { type: unknown[1], ...(isPlainObject(inner) ? inner : {}) };
   }
-  return { type: "custom", customType: type, ...present({ data: inner }) };
+  return { type: "custom", customType: type, ...defined({ data: inner }) };
 }
 
 /** A shell command of the user: the first block has the command, the second its output. */
@@ -272,10 +273,4 @@ function shellMessage(entry: Entry, data: JsonObject, source: SourceFields | und
     output: output?.type === "text" ? output.text : "",
     ...stamped(entry, isPlainObject(kept) ? (kept as JsonObject) : {}, source),
   };
-}
-
-function present(fields: Record<string, JsonValue | undefined>): JsonObject {
-  return Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== undefined),
-  ) as JsonObject;
 }

@@ -2,7 +2,7 @@
  * Shapes: the fields of an answer, each with its kind, as a table of literals.
  *
  * A shape gives the TypeScript type of its values (`ValueOf`), both conversions to the wire
- * (`api/wire.ts`) and the schema in the OpenAPI document (`server/schemas/shape.ts`). A field's name on
+ * (`api/shape.ts`) and the schemas of REST and MCP (`api/shape-schema.ts`). A field's name on
  * the wire is its own in snake_case, unless `wire` says otherwise. On the wire every field is
  * present: one that is absent is null there.
  *

@@ -1,5 +1,6 @@
 /** The reset type of a key's conversation. */
 
+import { defined } from "../model/defined.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { RouteFields } from "../model/route.ts";
 import { GROUP_KINDS, parseSessionKey, type SessionKey } from "./session-key.ts";
@@ -77,11 +78,11 @@ export function resolveResetPolicy(
   const byType = resetByType?.[type] ?? (type === "direct" ? resetByType?.dm : undefined);
   const isOnlyLegacy = reset === undefined && resetByType === undefined;
   const settings = {
-    ...given("mode", byType?.mode ?? reset?.mode),
-    ...given("atHour", byType?.atHour ?? reset?.atHour),
-    ...given("idleMinutes", byType?.idleMinutes ?? reset?.idleMinutes ?? idleMinutes),
+    mode: byType?.mode ?? reset?.mode,
+    atHour: byType?.atHour ?? reset?.atHour,
+    idleMinutes: byType?.idleMinutes ?? reset?.idleMinutes ?? idleMinutes,
   };
-  return toPolicy(settings, isOnlyLegacy && idleMinutes !== undefined ? "idle" : "daily");
+  return toPolicy(defined(settings), isOnlyLegacy && idleMinutes !== undefined ? "idle" : "daily");
 }
 
 function channelSettings(
@@ -108,10 +109,6 @@ function toPolicy(settings: ResetSettings, otherwise: ResetMode): ResetPolicy {
 function toMinutes(minutes: number | undefined): number | undefined {
   if (minutes === undefined || !Number.isFinite(minutes)) return undefined;
   return Math.max(1, Math.floor(minutes));
-}
-
-function given<Name extends string, Value>(name: Name, value: Value | undefined) {
-  return value === undefined ? {} : ({ [name]: value } as { readonly [_ in Name]: Value });
 }
 
 /**

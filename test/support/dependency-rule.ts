@@ -214,6 +214,9 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: [],
   },
 
+  // Apart from the conversions, which clients without zod use.
+  "api/shape-schema.ts": { folders: ["model", "api"], packages: ["zod"] },
+
   // Adapters: build other frameworks' shapes without importing them.
   "adapters/common": { folders: ["model", "engine"], packages: [] },
   "adapters/ai-sdk": {
@@ -264,7 +267,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // A surface: REST and live events. The only user of hono.
   server: {
     folders: names(
-      "model model/display.ts async transcript context compaction engine api archive",
+      "model model/display.ts async transcript context compaction engine api api/shape-schema.ts archive",
       "ingest ingest/read-transcript.ts export transfer",
       "gateway gateway/config gateway/generate recap recap/wire",
       "backup.ts policy.ts",
@@ -301,8 +304,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // MCP: the only user of its SDK. Takes quoting from the context and project ids from the readers.
   mcp: {
     folders: names(
-      "model model/display.ts search context engine api recap recap/wire ingest/identity",
-      "archive/rules/incognito.ts",
+      "model model/display.ts search context engine api api/shape-schema.ts recap recap/wire",
+      "ingest/identity archive/rules/incognito.ts",
     ),
     packages: names(
       "@modelcontextprotocol/server @modelcontextprotocol/server/stdio zod",

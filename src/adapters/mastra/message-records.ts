@@ -5,6 +5,7 @@
  */
 
 import type { RecordOperation } from "../../engine/records/record-input.ts";
+import { defined } from "../../model/defined.ts";
 import { isPlainObject } from "../../model/json.ts";
 import type { StoredRecord } from "../../model/record.ts";
 import { untilWritten } from "../common/sessions.ts";
@@ -222,8 +223,7 @@ function toMessage({ value }: StoredRecord): MastraMessage {
 }
 
 function merge(message: MastraMessage, update: MastraMessageUpdate): MastraMessage {
-  const given = Object.entries(update).filter(([, value]) => value !== undefined);
-  const changed = { ...message, ...Object.fromEntries(given) };
+  const changed = { ...message, ...defined(update) };
   if (isPlainObject(message.content) && isPlainObject(update.content)) {
     const { metadata } = message.content;
     const { metadata: added } = update.content;

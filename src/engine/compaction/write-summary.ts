@@ -19,6 +19,7 @@ import type {
   SummaryStructure,
 } from "../../compaction/summary.ts";
 import { countBlocks } from "../../context/tokens.ts";
+import { defined } from "../../model/defined.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_SUMMARY_BYTES } from "../../model/limits.ts";
@@ -99,9 +100,7 @@ export function termsOf({
   signal,
 }: SummaryTask): Pick<SummaryRequest, "instructions" | "maxTokens" | "signal"> {
   return {
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(maxTokens === undefined ? {} : { maxTokens }),
-    ...(signal === undefined ? {} : { signal }),
+    ...defined({ instructions, maxTokens, signal }),
   };
 }
 

@@ -10,6 +10,7 @@
  */
 
 import type { ImportedEntry, ImportedSession } from "../../ingest/source.ts";
+import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { LateEntries } from "../../model/inputs/choices.ts";
 import type { JsonObject } from "../../model/json.ts";
@@ -238,10 +239,7 @@ async function complete(
 ): Promise<Session | undefined> {
   const { projectId, projectPath, gitBranch, repo } = origin;
   const project = {
-    ...(projectId === undefined ? {} : { projectId }),
-    ...(projectPath === undefined ? {} : { projectPath }),
-    ...(gitBranch === undefined ? {} : { gitBranch }),
-    ...(repo === undefined ? {} : { repo }),
+    ...defined({ projectId, projectPath, gitBranch, repo }),
   };
   const patch = { origin: { key, ...project }, ...(metadata === undefined ? {} : { metadata }) };
   try {

@@ -1,5 +1,6 @@
 /** Checks and completes the input of a streamed message's commit. */
 
+import { defined } from "../../model/defined.ts";
 import type { Usage } from "../../model/entry.ts";
 import { checkName } from "../../model/ids.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
@@ -42,9 +43,6 @@ export function toCommitRequest(input: CommitInput): CommitRequest {
     model: model === undefined ? null : checkName(model, "model"),
     adapter: adapter === undefined ? null : checkName(adapter, "adapter"),
     metadata: metadata === undefined ? null : JSON.stringify(checkMetadata(metadata)),
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-    ...(expectedLeaf === undefined ? {} : { expectedLeaf }),
-    ...(parent === undefined ? {} : { parentId: parent }),
-    ...(supersedes === undefined ? {} : { supersedes }),
+    ...defined({ contextWindow, expectedLeaf, parentId: parent, supersedes }),
   };
 }

@@ -6,6 +6,7 @@
  * archives. A later reading queries only changed sessions.
  */
 
+import { defined } from "../../model/defined.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
 import { sha256, toHex } from "../../transcript/hash.ts";
 import { type Fields, textField } from "../fields.ts";
@@ -212,7 +213,6 @@ function describe(database: ForeignDatabase, id: string): Description {
     channel: textField(window, "channel"),
     chatType: textField(window, "chat_type"),
   };
-  const known = Object.entries(told).filter(([, value]) => value !== undefined);
   return {
     key:
       textField(window, "session_key") ??
@@ -221,7 +221,7 @@ function describe(database: ForeignDatabase, id: string): Description {
     current: textField(node, "session_key"),
     entry: {
       ...(isPlainObject(stored) ? (stored as JsonObject) : {}),
-      ...Object.fromEntries(known),
+      ...defined(told),
     },
     parent: parent === id ? null : parent,
   };

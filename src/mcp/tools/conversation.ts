@@ -1,16 +1,19 @@
 /** The tools that work on one conversation: append a message, build a context, compact. */
 
 import { z } from "zod";
-import { toWireContext, type WireContext } from "../../api/context.ts";
+import { toWireContext } from "../../api/context.ts";
 import { maskText } from "../../api/mask.ts";
 import { fromWireMessage } from "../../api/message-input.ts";
+import { shapeSchema } from "../../api/shape-schema.ts";
 import { ABOUT_RECALLED } from "../../api/text/session-heading.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import { actorFor } from "../../model/access.ts";
+import { OMISSION } from "../../model/answers/context.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
+import { defined } from "../../model/defined.ts";
 import { formatCount } from "../../model/display.ts";
 import { ROLES } from "../../model/entry.ts";
-import { CONTEXT_PARTS, KEEP_WORDS, SUMMARY_STRATEGIES } from "../../model/inputs/choices.ts";
+import { KEEP_WORDS, SUMMARY_STRATEGIES } from "../../model/inputs/choices.ts";
 import {
   DEFAULT_CONTEXT_BUDGET,
   DEFAULT_MCP_READ_TOKENS,
@@ -74,12 +77,11 @@ export const appendMessage: Tool = defineTool({
   run: async ({ tenant, access }, input) => {
     const { session_id, idempotency_key, expected_leaf, actor: named, ...message } = input;
     const actor = actorFor(access, named);
-    const given = { ...message, ...(actor === undefined ? {} : { actor }) };
     const session = await tenant.getSession(session_id);
-    const entries = await session.append([fromWireMessage(withoutUndefined(given))], {
-      ...(idempotency_key === undefined ? {} : { idempotencyKey: idempotency_key }),
-      ...(expected_leaf === undefined ? {} : { expectedLeaf: expected_leaf }),
-    });
+    const entries = await session.append(
+      [fromWireMessage(defined({ ...message, actor }))],
+      defined({ idempotencyKey: idempotency_key, expectedLeaf: expected_leaf }),
+    );
     const [entry] = entries;
     return {
       session_id,
@@ -88,18 +90,6 @@ export const appendMessage: Tool = defineTool({
       truncated: null,
     };
   },
-});
-
-function withoutUndefined(fields: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-const OMISSION: z.ZodType<WireContext["omitted"][number]> = z.object({
-  part: z.enum(CONTEXT_PARTS),
-  reason: z.enum(["budget", "recent_turns"]),
-  count: z.number().int(),
-  tokens: z.number().nullable(),
-  ids: z.array(z.string()),
 });
 
 export const buildContext: Tool = defineTool({
@@ -138,7 +128,7 @@ export const buildContext: Tool = defineTool({
         entry_ids: z.array(z.string()),
       }),
     ),
-    omitted: z.array(OMISSION),
+    omitted: z.array(shapeSchema(OMISSION)),
     tokens: z.number(),
     shortened: z
       .number()
@@ -151,9 +141,7 @@ export const buildContext: Tool = defineTool({
     const session = await tenant.getSession(session_id);
     const context = await session.buildContext({
       tokenBudget: input.token_budget,
-      ...(recent_turns === undefined ? {} : { recentTurns: recent_turns }),
-      ...(include_facts === undefined ? {} : { includeFacts: include_facts }),
-      ...(query === undefined ? {} : { query }),
+      ...defined({ recentTurns: recent_turns, includeFacts: include_facts, query }),
     });
     const { omitted, tokens, shortened, messages } = toWireContext(context);
     return {
@@ -232,10 +220,7 @@ export const compactConversation: Tool = defineTool({
   }),
   maxTokens: DEFAULT_MCP_READ_TOKENS,
   run: async ({ tenant }, { session_id, keep, strategy }) => {
-    const result = await tenant.compactConversation(session_id, {
-      ...(keep === undefined ? {} : { keep }),
-      ...(strategy === undefined ? {} : { strategy }),
-    });
+    const result = await tenant.compactConversation(session_id, defined({ keep, strategy }));
     return {
       about: ABOUT_RECALLED,
       entry_id: result.entry?.id ?? null,

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { QUERY_HELP } from "../../api/text/session-heading.ts";
 import { parseTime, TIME_FORMS } from "../../api/text/times.ts";
 import type { ListSessionsInput } from "../../engine/sessions/list-sessions.ts";
+import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_HITS, MAX_ID_LENGTH, MAX_NAME_BYTES, MAX_QUERY_BYTES } from "../../model/limits.ts";
 
@@ -28,8 +29,12 @@ export function id(description: string): z.ZodString {
   return z.string().min(1).max(MAX_ID_LENGTH).describe(description);
 }
 
-export function hits(preset: number, description: string): z.ZodDefault<z.ZodNumber> {
-  return z.number().int().min(1).max(MAX_HITS).default(preset).describe(description);
+export function hits(
+  preset: number,
+  description: string,
+  most: number = MAX_HITS,
+): z.ZodDefault<z.ZodNumber> {
+  return z.number().int().min(1).max(most).default(preset).describe(description);
 }
 
 /** In every answer. */
@@ -96,10 +101,7 @@ export function sessionFilter(input: FilterInput, now: number): SessionFilter {
   const { agent, repo, workstation_id: workstation, since, until } = input;
   const project = projectOf(input);
   return {
-    ...(agent === undefined ? {} : { agent }),
-    ...(project === undefined ? {} : { project }),
-    ...(repo === undefined ? {} : { repo }),
-    ...(workstation === undefined ? {} : { workstation }),
+    ...defined({ agent, project, repo, workstation }),
     ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
     ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
   };

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { ABOUT_RECALLED, sessionHeading } from "../../api/text/session-heading.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import type { TenantApi } from "../../engine/interfaces.ts";
+import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import {
   DEFAULT_MCP_MESSAGE_BYTES,
@@ -20,7 +21,7 @@ import {
   readMessagePage,
   showMessage,
 } from "../views/message.ts";
-import { ABOUT, id, name, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { ABOUT, hits, id, name, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const INPUT = z.object({
@@ -31,13 +32,7 @@ const INPUT = z.object({
     .min(0)
     .optional()
     .describe("The index of the first message; 0 if left out."),
-  limit: z
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_MCP_PAGE)
-    .default(DEFAULT_MCP_PAGE)
-    .describe(`Messages; ${DEFAULT_MCP_PAGE} if left out.`),
+  limit: hits(DEFAULT_MCP_PAGE, `Messages; ${DEFAULT_MCP_PAGE} if left out.`, MAX_MCP_PAGE),
   around: id(
     "A message to put in the middle: k3f9#12 or an entry id (session_id is not needed then), or 12.",
   ).optional(),
@@ -148,16 +143,13 @@ async function toQuery(
   checkOneStart({ offset, around, cursor });
   const ref = around === undefined ? undefined : parseRef(around);
   const session = ref?.session ?? session_id ?? (await sessionOf(tenant, around));
-  const path = leaf === undefined ? {} : { leaf };
   if (ref !== undefined) {
     const first = Math.max(0, ref.index - Math.floor(limit / 2));
-    return { session, query: { limit, offset: first, ...path }, focus: ref.index };
+    return { session, query: { limit, offset: first, ...defined({ leaf }) }, focus: ref.index };
   }
   const query = {
     limit,
-    ...(offset === undefined ? {} : { offset }),
-    ...path,
-    ...(around === undefined ? {} : { around }),
+    ...defined({ offset, leaf, around }),
     ...(cursor === undefined ? {} : parseCursor(cursor)),
   };
   return { session, query };

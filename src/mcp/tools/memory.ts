@@ -6,6 +6,7 @@
 import { z } from "zod";
 import { maskFact, maskMemory } from "../../api/mask.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
+import { shapeSchema } from "../../api/shape-schema.ts";
 import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/text/session-heading.ts";
 import { formatAgo } from "../../api/text/times.ts";
 import { toWireTime } from "../../api/wire.ts";
@@ -31,31 +32,14 @@ import { MESSAGE_VIEW, type MessageView, showMessage, toMessageView } from "../v
 import { ABOUT, EXAMPLE_ID, hits, name, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
-type MemoryView = Omit<WireOf<typeof MEMORY>, "metadata">;
+const { metadata: _, ...NOTE } = MEMORY;
+type MemoryView = WireOf<typeof NOTE>;
 
-const MEMORY_VIEW: z.ZodType<MemoryView> = z.object({
-  agent: z.string(),
-  name: z.string(),
-  content: z.string(),
-  created_at: z.string(),
-  updated_at: z.string(),
-});
-
-const FACT_VIEW: z.ZodType<WireOf<typeof FACT>> = z.object({
-  id: z.string(),
-  session_id: z.string(),
-  subject: z.string(),
-  predicate: z.string(),
-  object: z.string(),
-  source_entry: z.string().nullable(),
-  confidence: z.number(),
-  created_at: z.string(),
-  superseded_by: z.string().nullable(),
-});
+const MEMORY_VIEW = shapeSchema(NOTE);
+const FACT_VIEW = shapeSchema(FACT);
 
 function toMemoryView(memory: Memory): MemoryView {
-  const { metadata: _, ...view } = toWire(MEMORY, maskMemory(memory));
-  return view;
+  return toWire(NOTE, maskMemory(memory));
 }
 
 function toFactView(fact: Fact): WireOf<typeof FACT> {

@@ -3,6 +3,7 @@ import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/text/session-heading.ts"
 import { widerWindow } from "../../api/text/window.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import type { SearchInput, SearchResult } from "../../engine/search.ts";
+import { defined } from "../../model/defined.ts";
 import {
   DEFAULT_CONTEXT,
   DEFAULT_HITS,
@@ -80,8 +81,7 @@ export const searchSessions: Tool = defineTool({
     const own = await findOwnSessions(host, input.exclude_session);
     const newest = own.isNamed ? undefined : await findNewestSession(host);
     const result = await search(host, input, own.ids, {
-      ...(input.context_before === undefined ? {} : { contextBefore: input.context_before }),
-      ...(input.context_after === undefined ? {} : { contextAfter: input.context_after }),
+      ...defined({ contextBefore: input.context_before, contextAfter: input.context_after }),
       limit: input.limit ?? DEFAULT_HITS,
     });
     const { notes, indexing, degraded, partial } = result;

@@ -2,34 +2,30 @@
 
 import { z } from "zod";
 import { maskSession, maskText } from "../../api/mask.ts";
-import { sessionShape, toWireSession, type WireSession } from "../../api/session.ts";
+import { toWireSession, type WireSession } from "../../api/session.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
+import { SESSION_KINDS, sessionFields, shapeSchema } from "../../api/shape-schema.ts";
 import { ABOUT_RECALLED, sessionHeading } from "../../api/text/session-heading.ts";
 import { formatAgo } from "../../api/text/times.ts";
-import { toWireName } from "../../api/wire.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import type { SessionListPage } from "../../engine/sessions/list-sessions.ts";
 import { CONTEXT_USAGE } from "../../model/answers/context.ts";
 import { TENANT_STATUS } from "../../model/answers/store.ts";
+import { defined } from "../../model/defined.ts";
 import {
   DEFAULT_MCP_HIT_TOKENS,
   DEFAULT_MCP_LIST_TOKENS,
   DEFAULT_MCP_PAGE,
   MAX_MCP_PAGE,
 } from "../../model/limits.ts";
-import { isSubAgent, RETENTIONS, type Session } from "../../model/session.ts";
-import {
-  FIGURE_FIELDS,
-  type FieldKind,
-  ORIGIN_FIELDS,
-  SESSION_FIELDS,
-} from "../../model/session-fields.ts";
+import { isSubAgent, type Session } from "../../model/session.ts";
 import { cutToBytes, fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { toLine } from "../views/line.ts";
 import {
   ABOUT,
   EXAMPLE_ID,
+  hits,
   name,
   PLACE,
   SESSION_ID,
@@ -73,35 +69,7 @@ const SUMMARY_BYTES = 512;
 
 const text = z.string().nullable();
 
-const KINDS: Readonly<Record<Exclude<FieldKind, "figures">, z.ZodType>> = {
-  text: z.string(),
-  count: z.number().int(),
-  amount: z.number(),
-  time: z.string(),
-  retention: z.enum(RETENTIONS),
-  names: z.array(z.string()),
-  counts: z.record(z.string(), z.number()),
-  json: z.record(z.string(), z.json()),
-  origin: z.object(
-    Object.fromEntries(Object.keys(ORIGIN_FIELDS).map((name) => [toWireName(name), text])),
-  ),
-  tokens: z.object({
-    input_tokens: z.number(),
-    output_tokens: z.number(),
-    cache_creation_tokens: z.number(),
-    cache_read_tokens: z.number(),
-  }),
-};
-
-/** All fields of a session. Fields of ingested sessions are null for others. */
-const WIRE_FIELDS: Readonly<Record<string, z.ZodType>> = {
-  ...sessionShape(SESSION_FIELDS, KINDS, (schema) => schema.nullable()),
-  workstation_id: text,
-  project_id: text,
-  project_path: text,
-  git_branch: text,
-  ...sessionShape(FIGURE_FIELDS, KINDS, (schema) => schema.nullable()),
-};
+const WIRE_FIELDS = sessionFields(SESSION_KINDS);
 
 const WIRE_SESSION: z.ZodType<WireSession> = z.object(
   WIRE_FIELDS,
@@ -137,13 +105,7 @@ const INPUT = z.object({
     .boolean()
     .optional()
     .describe("Also machine-made sessions, in which only programs made requests."),
-  limit: z
-    .number()
-    .int()
-    .min(1)
-    .max(MAX_MCP_PAGE)
-    .default(DEFAULT_MCP_PAGE)
-    .describe(`Sessions; ${DEFAULT_MCP_PAGE} if left out.`),
+  limit: hits(DEFAULT_MCP_PAGE, `Sessions; ${DEFAULT_MCP_PAGE} if left out.`, MAX_MCP_PAGE),
   cursor: name("next_cursor of the previous page.").optional(),
   sub_agents: SUB_AGENTS,
 });
@@ -219,8 +181,7 @@ async function readPage(
   const { title, limit, cursor, machine_made: machineMade } = input;
   const filter = {
     ...sessionFilter(input, nowOf(host)),
-    ...(title === undefined ? {} : { title }),
-    ...(machineMade === undefined ? {} : { machineMade }),
+    ...defined({ title, machineMade }),
   };
   const sessions: Session[] = [];
   let after = cursor;
@@ -240,54 +201,6 @@ async function readPage(
 }
 
 const tokens = z.number();
-
-const limit = z.number().nullable();
-
-const USAGE: z.ZodType<WireOf<typeof CONTEXT_USAGE>> = z.object({
-  context_tokens: tokens,
-  estimated_tokens: tokens,
-  estimated: z.boolean(),
-  reported_by: z.string().nullable(),
-  compaction: z.string().nullable(),
-  billed: z.object({
-    input_tokens: tokens,
-    output_tokens: tokens,
-    cache_creation_tokens: tokens,
-    cache_read_tokens: tokens,
-  }),
-});
-
-const STORE: z.ZodType<WireOf<typeof TENANT_STATUS>> = z.object({
-  tenant: z.string(),
-  sessions: z.number(),
-  entries: z.number(),
-  messages: z.number(),
-  content_bytes: z.number(),
-  pending: z.number(),
-  memories: z.number(),
-  facts: z.number(),
-  feed_position: z.number(),
-  feed_head: z.string(),
-  index: z.object({
-    lag: z.number(),
-    segments: z.number(),
-    documents: z.number(),
-    bytes: z.number(),
-    vectors: z
-      .object({
-        embedder: z.string(),
-        dimensions: z.number(),
-        through: z.number(),
-        lag: z.number(),
-        gaps: z.array(z.object({ from: z.number(), to: z.number() })),
-        vectors: z.number(),
-        segments: z.number(),
-        bytes: z.number(),
-      })
-      .nullable(),
-  }),
-  quota: z.object({ max_sessions: limit, max_entries: limit, max_content_bytes: limit }),
-});
 
 const STANDING = z.object({
   key: z.string().nullable(),
@@ -312,14 +225,16 @@ export const getSessionMeta: Tool = defineTool({
   output: z.object({
     about: ABOUT,
     session: WIRE_SESSION.nullable(),
-    usage: USAGE.nullable(),
+    usage: shapeSchema(CONTEXT_USAGE).nullable(),
     cost_microusd: tokens
       .nullable()
       .describe("The cost of the session's calls by list prices, in millionths of a dollar."),
     standing: STANDING.nullable().describe(
       "With a gateway: the key that leads to the session, the model's window, the next reset and its reason.",
     ),
-    store: STORE.nullable().describe("Null for a named session, and for an empty tenant."),
+    store: shapeSchema(TENANT_STATUS)
+      .nullable()
+      .describe("Null for a named session, and for an empty tenant."),
     truncated: TRUNCATED,
   }),
   maxTokens: DEFAULT_MCP_HIT_TOKENS,

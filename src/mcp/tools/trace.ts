@@ -5,8 +5,11 @@
 
 import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
+import type { WireOf } from "../../api/shape.ts";
+import { shapeSchema } from "../../api/shape-schema.ts";
 import { ABOUT_RECALLED } from "../../api/text/session-heading.ts";
-import { TRACE_SUBJECTS } from "../../model/inputs/choices.ts";
+import { FINDING, RECAP_LINE } from "../../model/answers/context.ts";
+import { defined } from "../../model/defined.ts";
 import { DEFAULT_MCP_HIT_TOKENS, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
 import { showTraced, traceNotes } from "../../recap/show-work.ts";
 import {
@@ -15,7 +18,7 @@ import {
   type TracedSession,
   traceWork,
 } from "../../recap/trace.ts";
-import { lastIndexOf, type Span } from "../../recap/trace-session.ts";
+import { lastIndexOf } from "../../recap/trace-session.ts";
 import {
   toWireFinding,
   type WireClearing,
@@ -27,67 +30,32 @@ import { findOwnSessions } from "../own-session.ts";
 import { ABOUT, hits, name, PLACE, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
-const SPAN = z.object({ first: z.number().int(), last: z.number().int(), times: z.number().int() });
+const CALL = {
+  index: { of: "count", wire: "msg_idx" },
+  tool: "text",
+  input: "text",
+  failed: "flag|null",
+} as const;
+type CallView = WireOf<typeof CALL>;
 
-const CALL: z.ZodType<CallView> = z.object({
-  msg_idx: z.number().int(),
-  tool: z.string(),
-  input: z.string(),
-  failed: z.boolean().nullable(),
-});
+const CLEARED = {
+  edits: [CALL],
+  success: { of: CALL, null: true },
+  answer: { of: RECAP_LINE, null: true },
+} as const;
 
-interface CallView {
-  readonly msg_idx: number;
-  readonly tool: string;
-  readonly input: string;
-  readonly failed: boolean | null;
-}
-
-interface TracedView {
-  readonly session_id: string;
-  readonly short_id: string;
-  readonly title: string;
-  readonly other_branch: boolean;
-  readonly kind: (typeof TRACE_SUBJECTS)[number];
-  readonly changed: Span | null;
-  readonly read: Span | null;
-  readonly commands: Span | null;
-  readonly runs: Span | null;
-  readonly failures: Span | null;
-  readonly met: Span | null;
-  readonly line: string | null;
-  readonly call: CallView | null;
-  readonly asked: string | null;
-  readonly cleared: {
-    readonly edits: CallView[];
-    readonly success: CallView | null;
-    readonly answer: { readonly msg_idx: number; readonly text: string } | null;
-  } | null;
-}
-
-const TRACED_VIEW: z.ZodType<TracedView> = z.object({
-  session_id: z.string(),
-  short_id: z.string(),
-  title: z.string(),
-  other_branch: z.boolean().describe("Only a branch other than the active one has it."),
-  kind: z.enum(TRACE_SUBJECTS),
-  changed: SPAN.nullable(),
-  read: SPAN.nullable(),
-  commands: SPAN.nullable().describe("Of a file: commands that name it."),
-  runs: SPAN.nullable(),
-  failures: SPAN.nullable(),
-  met: SPAN.nullable(),
-  line: z.string().nullable().describe("The line that reports the error."),
-  call: CALL.nullable().describe("The last change, run, or call that met the error."),
-  asked: z.string().nullable().describe("The request before the last change."),
-  cleared: z
-    .object({
-      edits: z.array(CALL),
-      success: CALL.nullable(),
-      answer: z.object({ msg_idx: z.number().int(), text: z.string() }).nullable(),
-    })
-    .nullable(),
-});
+const TRACED = {
+  sessionId: "text",
+  shortId: "text",
+  title: "text",
+  /** Only a branch other than the active one has it. */
+  otherBranch: "flag",
+  ...FINDING,
+  /** The last change, run, or call that met the error. */
+  call: { of: CALL, null: true },
+  cleared: { of: CLEARED, null: true },
+} as const;
+type TracedView = WireOf<typeof TRACED>;
 
 const text = (description: string) =>
   z.string().min(1).max(MAX_QUERY_BYTES).describe(description).optional();
@@ -115,7 +83,7 @@ export const trace: Tool = defineTool({
   example: { error: "database is locked" },
   output: z.object({
     about: ABOUT,
-    sessions: z.array(TRACED_VIEW),
+    sessions: z.array(shapeSchema(TRACED)),
     within_words: z.boolean().describe("No session has the text as whole words."),
     more_sessions: z.number().int().describe("Further sessions that have it."),
     unread_sessions: z
@@ -174,9 +142,7 @@ async function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Trace>
     ...sessionFilter(input, now),
     limit,
     excludeSession,
-    ...(file === undefined ? {} : { file }),
-    ...(command === undefined ? {} : { command }),
-    ...(error === undefined ? {} : { error }),
+    ...defined({ file, command, error }),
   };
   return traceWork(host.tenant, found);
 }

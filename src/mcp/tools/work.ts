@@ -2,8 +2,12 @@
 
 import { z } from "zod";
 import { maskText } from "../../api/mask.ts";
+import { toWire, type WireOf } from "../../api/shape.ts";
+import { shapeSchema } from "../../api/shape-schema.ts";
 import { ABOUT_RECALLED } from "../../api/text/session-heading.ts";
 import { quoteConversation } from "../../context/quote.ts";
+import { SESSION_RECAP } from "../../model/answers/context.ts";
+import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import {
   DEFAULT_MCP_HIT_TOKENS,
@@ -39,74 +43,26 @@ import {
 } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
+const { session: _, ...WORK } = SESSION_RECAP;
 /** A recap as data. */
-const LINE = z.object({ msg_idx: z.number().int(), text: z.string() });
+const RECAP_SHAPE = { sessionId: "text", shortId: "text", title: "text", ...WORK } as const;
 
-const RECAP_VIEW: z.ZodType<RecapView> = z.object({
-  session_id: z.string(),
-  short_id: z.string(),
-  title: z.string(),
-  messages: z.number().int().describe("Within the period."),
-  unread: z.number().int().describe("Older ones, which were not read."),
-  requests: z.array(LINE),
-  request_count: z.number().int(),
-  outcome: LINE.nullable(),
-  files_changed: z.array(
-    z.object({ path: z.string(), msg_idx: z.number().int(), times: z.number().int() }),
-  ),
-  files_read: z.number().int(),
-  commands: z.array(LINE.extend({ times: z.number().int(), failed: z.boolean().nullable() })),
-  lookups: z.number().int().describe("The number of read-only commands."),
-});
-
-interface LineView {
-  readonly msg_idx: number;
-  readonly text: string;
-}
-
-interface RecapView {
-  readonly session_id: string;
-  readonly short_id: string;
-  readonly title: string;
-  readonly messages: number;
-  readonly unread: number;
-  readonly requests: LineView[];
-  readonly request_count: number;
-  readonly outcome: LineView | null;
-  readonly files_changed: { path: string; msg_idx: number; times: number }[];
-  readonly files_read: number;
-  readonly commands: (LineView & { times: number; failed: boolean | null })[];
-  readonly lookups: number;
-}
-
-function toRecapView(recap: SessionRecap): RecapView {
-  const { session, outcome } = recap;
-  return {
-    session_id: session.id,
-    short_id: session.shortId,
+function toRecapView(recap: SessionRecap): WireOf<typeof RECAP_SHAPE> {
+  const { session, outcome, requests, filesChanged, commands } = recap;
+  return toWire(RECAP_SHAPE, {
+    ...recap,
+    sessionId: session.id,
+    shortId: session.shortId,
     title: maskText(session.title),
-    messages: recap.messages,
-    unread: recap.unread,
-    requests: recap.requests.map(toLineView),
-    request_count: recap.requestCount,
-    outcome: outcome === null ? null : toLineView(outcome),
-    files_changed: recap.filesChanged.map(({ path, index, times }) => ({
-      path: maskText(path),
-      msg_idx: index,
-      times,
-    })),
-    files_read: recap.filesRead,
-    commands: recap.commands.map((command) => ({
-      ...toLineView(command),
-      times: command.times,
-      failed: command.failed ?? null,
-    })),
-    lookups: recap.lookups,
-  };
+    requests: requests.map(maskLine),
+    outcome: outcome === null ? null : maskLine(outcome),
+    filesChanged: filesChanged.map((file) => ({ ...file, path: maskText(file.path) })),
+    commands: commands.map(maskLine),
+  });
 }
 
-function toLineView({ index, text }: RecapLine): LineView {
-  return { msg_idx: index, text: maskText(text) };
+function maskLine<Line extends RecapLine>(line: Line): Line {
+  return { ...line, text: maskText(line.text) };
 }
 
 const RECAP_INPUT = z.object({
@@ -131,7 +87,7 @@ export const recap: Tool = defineTool({
   example: { since: "yesterday", until: "yesterday", project: "shop" },
   output: z.object({
     about: ABOUT,
-    sessions: z.array(RECAP_VIEW),
+    sessions: z.array(shapeSchema(RECAP_SHAPE)),
     more: z.boolean().describe("There are more sessions in the period."),
     sub_agents: z.number().int().describe("Sessions of sub-agents that were left out."),
     truncated: TRUNCATED,
@@ -185,7 +141,7 @@ function readRecap(host: McpHost, input: z.infer<typeof RECAP_INPUT>): Promise<R
     ...sessionFilter(input, nowOf(host)),
     limit,
     subAgents: input.sub_agents === true,
-    ...(session === undefined ? {} : { session }),
+    ...defined({ session }),
   });
 }
 
@@ -292,8 +248,7 @@ async function readRelated(host: McpHost, input: z.infer<typeof RELATED_INPUT>):
   const { ids: own, isNamed } = await findOwnSessions(host);
   const { sessions, asked, notes, ...found } = await relatedSessions(host.tenant, {
     limit: Math.min(MAX_HITS, limit + own.length),
-    ...(session === undefined ? {} : { session }),
-    ...(question === undefined ? {} : { question }),
+    ...defined({ session, question }),
   });
   const isOther = ({ sessionId }: SearchHit) => !own.includes(sessionId);
   return {

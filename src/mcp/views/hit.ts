@@ -3,20 +3,24 @@
  * match, and a line of context).
  */
 
-import { z } from "zod";
+import type { z } from "zod";
 import { maskText } from "../../api/mask.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
+import { shapeSchema } from "../../api/shape-schema.ts";
 import { sessionHeading } from "../../api/text/session-heading.ts";
 import { readableJson, toolCallLine } from "../../api/text/tool-call.ts";
 import { type ShownNeighbours, shownItems } from "../../api/text/window.ts";
 import type { SearchResult } from "../../engine/search.ts";
-import { SEARCH_HIT, type WINDOW_ITEM } from "../../model/answers/context.ts";
+import { SEARCH_HIT, WINDOW_ITEM } from "../../model/answers/context.ts";
 import { excerptRange, isRun, type TextRange } from "../../model/display.ts";
-import { HIT_BRANCHES } from "../../model/inputs/choices.ts";
 import type { Session } from "../../model/session.ts";
 import type { SearchHit, WindowItem } from "../../search/request.ts";
 import { formatRef } from "../fit-listing.ts";
 import { toLine, withinProject, withoutNumber } from "./line.ts";
+
+const { matches: _matches, ...ITEM } = WINDOW_ITEM;
+const { parts: _parts, window: _window, ...FOUND } = SEARCH_HIT;
+const HIT = { ...FOUND, newest: "flag", window: [ITEM] } as const;
 
 type HitView = Omit<WireOf<typeof SEARCH_HIT>, "window" | "parts"> & {
   readonly window: readonly Omit<WireOf<typeof WINDOW_ITEM>, "matches">[];
@@ -24,53 +28,15 @@ type HitView = Omit<WireOf<typeof SEARCH_HIT>, "window" | "parts"> & {
   readonly newest: boolean;
 };
 
-const text = z.string().nullable();
-
-export const HIT_VIEW: z.ZodType<HitView> = z.object({
-  session_id: z.string(),
-  short_id: z.string(),
-  meta: z.object({
-    title: z.string(),
-    agent: z.string(),
-    created_at: z.string(),
-    updated_at: z.string(),
-    message_count: z.number().int(),
-    late_branches: z.number().int(),
-  }),
-  entry_id: text,
-  msg_idx: z.number().int().nullable(),
-  leaf: text,
-  branch: z.enum(HIT_BRANCHES).nullable().describe("Null on the active path."),
-  score: z.number(),
-  similarity: z.number().nullable(),
-  newest: z.boolean().describe("Of the newest session here, which may be the one you speak in."),
-  window: z.array(
-    z.object({
-      entry_id: z.string(),
-      msg_idx: z.number().int(),
-      role: text,
-      actor: text,
-      created_at: z.string(),
-      snippet: z.string(),
-      truncated: z.boolean(),
-      tool_name: text,
-      found: z.boolean(),
-    }),
-  ),
-});
+export const HIT_VIEW: z.ZodType<HitView> = shapeSchema(HIT);
 
 export function toHitViews(result: SearchResult, newest?: string): readonly HitView[] {
   return result.hits.map((hit) => toHitView(hit, newest));
 }
 
 export function toHitView(found: SearchHit, newest?: string): HitView {
-  const { parts: _, window, meta, ...hit } = toWire(SEARCH_HIT, found);
-  return {
-    ...hit,
-    newest: hit.session_id === newest,
-    meta: { ...meta, title: maskText(meta.title) },
-    window: window.map(({ matches: _matches, ...item }) => item),
-  };
+  const meta = { ...found.meta, title: maskText(found.meta.title) };
+  return toWire(HIT, { ...found, meta, newest: found.sessionId === newest });
 }
 
 /** Characters of the matched message, and of a neighbour. */

@@ -27,6 +27,16 @@ import {
 import { content, entryInput, messageInput } from "../schemas/entry.ts";
 import { schemaOf } from "../schemas/shape.ts";
 
+const PARENT = key.nullable().optional().meta({
+  description: "The entry to continue from; null starts a new root.",
+});
+
+const APPENDED = {
+  status: 201,
+  description: "The entries with their places.",
+  schema: schemaOf(ENTRIES),
+} as const;
+
 export const MESSAGE_ROUTES: readonly Route[] = [
   tenantRoute("listMessages", { limit: limitQuery.optional() }),
   defineRoute({
@@ -42,15 +52,9 @@ export const MESSAGE_ROUTES: readonly Route[] = [
     limits: APPEND_LIMITS,
     body: z.strictObject({
       messages: z.array(messageInput).min(1).max(MAX_BATCH_ENTRIES),
-      parent: key.nullable().optional().meta({
-        description: "The entry to continue from; null starts a new root.",
-      }),
+      parent: PARENT,
     }),
-    answer: {
-      status: 201,
-      description: "The entries with their places.",
-      schema: schemaOf(ENTRIES),
-    },
+    answer: APPENDED,
     handle: async (caller, { params, body }) => {
       const handle = caller.tenant.session(params.session_id);
       const messages = body.messages.map((value, i) =>
@@ -176,18 +180,12 @@ export const ENTRY_BATCH_ROUTES: readonly Route[] = [
     limits: APPEND_LIMITS,
     body: z.strictObject({
       entries: z.array(entryInput).min(1).max(MAX_BATCH_ENTRIES),
-      parent: key.nullable().optional().meta({
-        description: "The entry to continue from; null starts a new root.",
-      }),
+      parent: PARENT,
       existing: z.enum(["keep", "replace"]).optional().meta({
         description: "How to treat an entry that exists under its external id.",
       }),
     }),
-    answer: {
-      status: 201,
-      description: "The entries with their places.",
-      schema: schemaOf(ENTRIES),
-    },
+    answer: APPENDED,
     handle: async (caller, { params, body }) => {
       const handle = caller.tenant.session(params.session_id);
       const { parent, existing } = body;

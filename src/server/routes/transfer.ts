@@ -5,6 +5,7 @@ import { exportSession, FORMATS, findFormat } from "../../export/formats.ts";
 import { limitValues } from "../../ingest/json-scan.ts";
 import { readTranscript } from "../../ingest/read-transcript.ts";
 import { requireAnyActor, requireScope } from "../../model/access.ts";
+import { defined } from "../../model/defined.ts";
 import { MAX_IMPORT_LINE_BYTES, MAX_REQUEST_VALUES } from "../../model/limits.ts";
 import { toExportInput } from "../../transfer/export-session.ts";
 import { actorOrError } from "../actor.ts";
@@ -49,8 +50,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
         bytes: readBytes(caller.request, caller.allowance),
         maxLineBytes: MAX_IMPORT_LINE_BYTES,
         prepare: (lines) => limitValues(lines, MAX_REQUEST_VALUES),
-        ...(source === undefined ? {} : { source }),
-        ...(file === undefined ? {} : { path: file }),
+        ...defined({ source, path: file }),
       });
       const sessions = [];
       for await (const imported of transcript.sessions) {
@@ -112,9 +112,7 @@ export const TRANSFER_ROUTES: readonly Route[] = [
       const format = findFormat(name);
       const handle = tenant.session(params.session_id);
       const input = await toExportInput(handle, format, {
-        ...(leaf === undefined ? {} : { leaf }),
-        ...(full === undefined ? {} : { full }),
-        ...(raw === undefined ? {} : { raw }),
+        ...defined({ leaf, full, raw }),
       });
       const { chunks } = exportSession(format, input);
       return new Response(toByteStream(chunks), {

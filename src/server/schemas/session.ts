@@ -1,62 +1,32 @@
 /** A session in answers. */
 
 import { z } from "zod";
-import { sessionShape, type WireSession, wireNameOf } from "../../api/session.ts";
+import { type WireSession, wireNameOf } from "../../api/session.ts";
 import type { WireOf } from "../../api/shape.ts";
+import { SESSION_KINDS, sessionFields, shapeSchema } from "../../api/shape-schema.ts";
 import { toWireName, type WireName } from "../../api/wire.ts";
-import type { USAGE } from "../../model/entry.ts";
-import { RETENTIONS, type Session } from "../../model/session.ts";
+import { USAGE } from "../../model/entry.ts";
+import type { Session } from "../../model/session.ts";
 import {
-  FIGURE_FIELDS,
-  type FieldKind,
   fieldsOf,
   ORIGIN_FIELDS,
   SESSION_FIELDS,
   type SettableField,
 } from "../../model/session-fields.ts";
-import { count, counts, jsonObject, key, path, time } from "./common.ts";
+import { count, jsonObject, key, path } from "./common.ts";
 
-const text = z.string();
-const textOrNull = text.nullable();
+export const usage: z.ZodType<WireOf<typeof USAGE>> = shapeSchema(USAGE).meta({ id: "Usage" });
 
-export const usage: z.ZodType<WireOf<typeof USAGE>> = z
-  .object({
-    input_tokens: count,
-    output_tokens: count,
-    cache_creation_tokens: count,
-    cache_read_tokens: count,
-  })
-  .meta({ id: "Usage" });
-
-const origin = z
-  .object(
-    Object.fromEntries(Object.keys(ORIGIN_FIELDS).map((name) => [toWireName(name), textOrNull])),
-  )
-  .meta({ id: "Origin" });
-
-const KINDS: Readonly<Record<Exclude<FieldKind, "figures">, z.ZodType>> = {
-  text,
-  count,
-  amount: z.number(),
-  time,
-  retention: z.enum(RETENTIONS),
-  names: z.array(text),
-  counts,
+const KINDS = {
+  ...SESSION_KINDS,
   json: jsonObject,
-  origin,
+  origin: SESSION_KINDS.origin.meta({ id: "Origin" }),
   tokens: usage,
 };
 
-const sessionFields = z.object({
-  ...sessionShape(SESSION_FIELDS, KINDS, (schema) => schema.nullable()),
-  workstation_id: textOrNull,
-  project_id: textOrNull,
-  project_path: textOrNull,
-  git_branch: textOrNull,
-  ...sessionShape(FIGURE_FIELDS, KINDS, (schema) => schema.nullable()),
-});
+const answered = z.object(sessionFields(KINDS));
 
-export const session: z.ZodType<WireSession> = sessionFields.meta({
+export const session: z.ZodType<WireSession> = answered.meta({
   id: "Session",
 }) as unknown as z.ZodType<WireSession>;
 
@@ -106,10 +76,10 @@ function originFields(names: readonly string[]): z.ZodType<object> {
 export const sessionPage: z.ZodType = z
   .object({
     sessions: z.array(
-      sessionFields
+      answered
         .extend({ cost_microusd: count.optional().meta({ description: "Only with `costs`." }) })
         .meta({ id: "ListedSession" }),
     ),
-    next_cursor: textOrNull,
+    next_cursor: z.string().nullable(),
   })
   .meta({ id: "SessionPage" });

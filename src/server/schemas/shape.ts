@@ -1,6 +1,6 @@
 /** The schemas of answers that are shapes: see `model/shape.ts`. */
 
-import { z } from "zod";
+import type { z } from "zod";
 import { ENTRIES, FACTS, MEMORIES, SESSION_CALLS, TENANT_CALLS } from "../../api/operations.ts";
 import {
   ENGINE_CALLS,
@@ -8,7 +8,7 @@ import {
   ROUTE_CALLS,
   ROUTE_SESSIONS,
 } from "../../api/part-operations.ts";
-import { toWireName } from "../../api/wire.ts";
+import { PLAIN_KINDS, schemaWith } from "../../api/shape-schema.ts";
 import { ACCESS_TOKEN } from "../../model/access.ts";
 import {
   CLEARING,
@@ -49,30 +49,17 @@ import { FACT, MEMORY } from "../../model/note.ts";
 import { RECORD_INFO } from "../../model/record.ts";
 import { REVIEW } from "../../model/review.ts";
 import { ROUTE_SESSION, SESSION_ROUTE } from "../../model/route.ts";
-import { readShapeKind, type Shape, type ShapeKind } from "../../model/shape.ts";
-import { count, counts, jsonObject, jsonValue, time } from "./common.ts";
+import type { Shape, ShapeKind } from "../../model/shape.ts";
+import { jsonObject, jsonValue } from "./common.ts";
 import { block } from "./entry.ts";
 import { ingestedFile } from "./import.ts";
 import { session, usage } from "./session.ts";
 
-const text = z.string();
-
 const KINDS: Readonly<Record<string, z.ZodType>> = {
-  text,
-  count,
-  integer: z.number().int(),
-  number: z.number(),
-  share: z.number().min(0).max(1),
-  flag: z.boolean(),
-  time,
-  bytes: text,
+  ...PLAIN_KINDS,
   json: jsonValue,
   object: jsonObject,
   fields: jsonObject,
-  counts,
-  texts: z.record(text, text),
-  unknown: z.unknown(),
-  actors: z.union([z.literal("any"), z.array(text)]),
   block,
   session,
   data: jsonValue,
@@ -85,23 +72,7 @@ const known = new Map<ShapeKind, z.ZodType>([
 ]);
 
 export function schemaOf(kind: ShapeKind): z.ZodType {
-  const { base, null: isNull, absent, about } = readShapeKind(kind);
-  const plain = known.get(base) ?? plainSchema(base);
-  const isNullable = (isNull || absent) && base !== "unknown";
-  const schema = isNullable ? plain.nullable() : plain;
-  return about === undefined ? schema : schema.meta({ description: about });
-}
-
-function plainSchema(kind: ShapeKind): z.ZodType {
-  if (typeof kind === "string") return KINDS[kind] as z.ZodType;
-  if (Array.isArray(kind)) return z.array(schemaOf(kind[0]));
-  if ("special" in kind) return KINDS[kind["special"] as string] as z.ZodType;
-  if ("one" in kind) return z.enum(kind["one"] as readonly string[]);
-  if ("some" in kind) return text;
-  const fields = Object.entries(kind as Shape).map(([name, each]) => {
-    return [readShapeKind(each).wire ?? toWireName(name), schemaOf(each)];
-  });
-  return z.object(Object.fromEntries(fields));
+  return schemaWith(kind, KINDS, known);
 }
 
 const EXTRACTED_PART = {

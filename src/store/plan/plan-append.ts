@@ -8,7 +8,13 @@
 import { randomFillSync } from "node:crypto";
 import type { ChangeKind } from "../../model/change.ts";
 import { kindRules, type Usage } from "../../model/entry.ts";
-import { digest, entryHex, fromHex, NONCE_BYTES } from "../../transcript/hash.ts";
+import {
+  digest,
+  entryHex,
+  fromHex,
+  type HashedChange,
+  NONCE_BYTES,
+} from "../../transcript/hash.ts";
 import { type Chain, Placer, type Point, type TreePlace } from "../../transcript/place.ts";
 import type { AppendRequest, NewEntry, PlacedEntry } from "../records.ts";
 import { type EntryRow, hashedColumns } from "../rows/entry-row.ts";
@@ -26,14 +32,15 @@ export interface SessionState {
   readonly lastInteractionAt: number;
 }
 
-export interface NewChange {
+/** The columns of a session's leaf, in the order of the statements that move it. */
+export function leafValues(leaf: Point | null): readonly (string | number | Uint8Array | null)[] {
+  if (leaf === null) return [null, null, null, null, null, null, 0];
+  const { id, sequence, chain, depth, ordinal, hash, atTip } = leaf;
+  return [id, sequence, chain, depth, ordinal, hash, atTip ? 1 : 0];
+}
+
+export interface NewChange extends HashedChange {
   readonly kind: ChangeKind;
-  readonly at: number;
-  readonly sessionId: string | null;
-  readonly entryId: string | null;
-  readonly entryHash: Uint8Array | null;
-  /** The same in hex, if the caller has it. */
-  readonly entryHex?: string;
   /** JSON text. */
   readonly details: string | null;
 }

@@ -4,8 +4,9 @@ import { toWire } from "../../../api/shape.ts";
 import { toWirePrices } from "../../../api/stats.ts";
 import { PROVIDERS, renderContext } from "../../../context/render/render.ts";
 import type { BuiltContext } from "../../../engine/context/build-context.ts";
-import { RECALL_SCOPES, type Recalled } from "../../../engine/context/recall.ts";
+import type { Recalled } from "../../../engine/context/recall.ts";
 import { CONTEXT_USAGE } from "../../../model/answers/context.ts";
+import { defined } from "../../../model/defined.ts";
 import { DEFAULT_CONTEXT_BUDGET, MIN_CONTEXT_BUDGET } from "../../../model/limits.ts";
 import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
@@ -13,7 +14,8 @@ import { counted, formatCount, formatDollars } from "../../print.ts";
 import { formatBlocks, formatEntry } from "../../print-session.ts";
 import { withSession, withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { given, toChoice, toCount } from "../../values.ts";
+import { toChoice, toCount } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const context: Command = defineCommand({
   name: "context",
@@ -55,7 +57,7 @@ export const context: Command = defineCommand({
       const handle = await tenant.getSession(args.SESSION);
       const built = await handle.buildContext({
         tokenBudget,
-        ...given({
+        ...defined({
           recentTurns: toCount(options.turns, "--turns"),
           semanticRecall: k === undefined ? undefined : k === 0 ? (false as const) : { k },
           includeFacts: options.facts,
@@ -152,11 +154,7 @@ export const recall: Command = defineCommand({
   run: (context, args, options) =>
     withSession(context, "read", args.SESSION, async (handle) => {
       const found: Recalled[] = [];
-      const input = given({
-        k: toCount(options.k, "--k"),
-        scope: toChoice(options.scope, RECALL_SCOPES, "--scope"),
-      });
-      for await (const item of handle.recall(args.QUESTION, input)) {
+      for await (const item of handle.recall(args.QUESTION, toInput("recall", options))) {
         found.push(options.raw ? item : maskRecalled(item));
       }
       const { terminal } = context;

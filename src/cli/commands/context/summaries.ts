@@ -1,3 +1,4 @@
+import { toInput } from "../input-options.ts";
 /** Options of the commands that write a summary. */
 
 import { maskEntry, maskText } from "../../../api/mask.ts";
@@ -7,25 +8,16 @@ import type { CompactionResult } from "../../../engine/compaction/compact.ts";
 import type { CompactInput, KeepInput } from "../../../engine/compaction/compact-options.ts";
 import { COMPACTION_RESULT, SUMMARY } from "../../../model/answers/context.ts";
 import { COMPACTION } from "../../../model/compaction-numbers.ts";
-import {
-  SUMMARIZERS,
-  SUMMARY_PROFILES,
-  SUMMARY_STRATEGIES,
-} from "../../../model/inputs/choices.ts";
+import { defined } from "../../../model/defined.ts";
+import { SUMMARIZERS } from "../../../model/inputs/choices.ts";
 import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
-import type { Context, OptionSpec } from "../../context.ts";
+import type { Context } from "../../context.ts";
 import { counted, formatCount, formatTime } from "../../print.ts";
 import { printList } from "../../print-list.ts";
 import { withSession } from "../../store.ts";
-import { given, toChoice, toCount } from "../../values.ts";
+import { toChoice, toCount } from "../../values.ts";
 
-const SUMMARIZER_OPTIONS: {
-  readonly summarizer: StringOption;
-  readonly model: StringOption;
-  readonly fallback: BooleanOption;
-  readonly instructions: StringOption;
-  readonly profile: StringOption;
-} = {
+const SUMMARIZER_OPTIONS = {
   summarizer: option("NAME", "mechanical, which needs no model, or model."),
   model: option("NAME", "Which model, if there are several."),
   fallback: flag(
@@ -41,26 +33,15 @@ const SUMMARIZER_OPTIONS: {
   ),
 };
 
-type StringOption = OptionSpec & { readonly type: "string" };
-type BooleanOption = OptionSpec & { readonly type: "boolean" };
-
-interface Values {
+function toSummarizer({
+  summarizer,
+  fallback,
+}: {
   readonly summarizer?: string;
-  readonly model?: string;
   readonly fallback?: boolean;
-  readonly instructions?: string;
-  readonly profile?: string;
-}
-
-function toSummarizerInput(
-  options: Values,
-): Pick<CompactInput, "summarizer" | "model" | "fallback" | "instructions" | "profile"> {
-  const { summarizer, model, instructions, profile, fallback } = options;
-  return given({
+}): Pick<CompactInput, "summarizer" | "fallback"> {
+  return defined({
     summarizer: toChoice(summarizer, SUMMARIZERS, "--summarizer"),
-    profile: toChoice(profile, SUMMARY_PROFILES, "--profile"),
-    model,
-    instructions,
     fallback: fallback ? ("mechanical" as const) : undefined,
   });
 }
@@ -96,13 +77,9 @@ export const compact: Command = defineCommand({
   run: (context, args, options) =>
     withSession(context, options["dry-run"] ? "read" : "write", args.SESSION, async (handle) => {
       const input = {
-        ...given({
-          keep: toKeep(options.keep),
-          preset: toPreset(options.preset),
-          limitTokens: toCount(options["limit-tokens"], "--limit-tokens"),
-          strategy: toChoice(options.strategy, SUMMARY_STRATEGIES, "--strategy"),
-        }),
-        ...toSummarizerInput(options),
+        ...defined({ keep: toKeep(options.keep), preset: toPreset(options.preset) }),
+        ...toInput("compact", options),
+        ...toSummarizer(options),
       };
       if (options["dry-run"]) await printPlan(context, await handle.planCompaction(input));
       else await print(context, await handle.compact(input));
@@ -204,7 +181,10 @@ export const summarize: Command = defineCommand({
   examples: ["summarize 5f0c2a91"],
   run: (context, args, options) =>
     withSession(context, "write", args.SESSION, async (handle) => {
-      const written = await handle.summarize(options.through, toSummarizerInput(options));
+      const written = await handle.summarize(options.through, {
+        ...toInput("summarize", options),
+        ...toSummarizer(options),
+      });
       const summary = { ...written, text: maskText(written.text) };
       if (context.json) await context.terminal.printJson(toWire(SUMMARY, summary));
       else await context.terminal.print(summary.text);

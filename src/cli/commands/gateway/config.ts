@@ -1,4 +1,5 @@
 import type { ReadSetting } from "../../../gateway/config/read-config.ts";
+import { defined } from "../../../model/defined.ts";
 import type { IndexSetting } from "../../../store/index/stored-indexing.ts";
 import { type Command, defineCommand, type ExitCode, flag, option } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -6,7 +7,6 @@ import { maintainTenants } from "../../maintain-tenants.ts";
 import { formatTable } from "../../print.ts";
 import { ownConfig } from "../../settings/own-config.ts";
 import { refuseServer, withOwnEngine } from "../../store.ts";
-import { given } from "../../values.ts";
 import { formatIndex } from "../store/status.ts";
 
 export const config: Command = defineCommand({
@@ -26,7 +26,7 @@ export const config: Command = defineCommand({
   run: async (context, _args, options) => {
     const { "index-tools": tools, "index-language": language } = options;
     if (tools !== undefined || language !== undefined) {
-      return changeIndexing(context, given({ tools, language }));
+      return changeIndexing(context, defined({ tools, language }));
     }
     const { path, exists, settings } = ownConfig();
     const { terminal } = context;

@@ -2,6 +2,7 @@ import { toWireSession } from "../../../api/session.ts";
 import { toWire } from "../../../api/shape.ts";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { RoutePatch } from "../../../engine/routes/route-fields.ts";
+import { defined } from "../../../model/defined.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { ROUTE_SESSION, SESSION_ROUTE, type SessionRoute } from "../../../model/route.ts";
@@ -12,7 +13,7 @@ import { printList, printTable } from "../../print-list.ts";
 import { quote } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { given, toCount, toJsonObject } from "../../values.ts";
+import { toCount, toJsonObject } from "../../values.ts";
 
 export const sessions: Command = defineCommand({
   name: "sessions",
@@ -27,7 +28,7 @@ export const sessions: Command = defineCommand({
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
       const limit = toCount(options.limit, "--limit") ?? 50;
-      const routes = await tenant.routes.list({ limit, ...given({ after: options.cursor }) });
+      const routes = await tenant.routes.list({ limit, ...defined({ after: options.cursor }) });
       const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
       const rows = await Promise.all(routes.map((route) => joined(tenant, route)));
       rows.sort((a, b) => interaction(b) - interaction(a));
@@ -85,7 +86,7 @@ export const routesList: Command = defineCommand({
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
       const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
-      const routes = await tenant.routes.list({ limit, ...given({ after: options.cursor }) });
+      const routes = await tenant.routes.list({ limit, ...defined({ after: options.cursor }) });
       const next = routes.length < limit ? null : (routes.at(-1)?.key ?? null);
       return printList(context, {
         json: { routes: toWire([SESSION_ROUTE], routes), next_cursor: next },
@@ -158,7 +159,7 @@ export const routesSet: Command = defineCommand({
       const old = sessionId === undefined ? undefined : await tenant.routes.find(key);
       // Compare-and-swap on the version just read, so that no concurrent change is lost.
       const seenNow = sessionId === undefined ? undefined : (old?.version ?? 0);
-      const expected = given({ expectedVersion: expectedVersion ?? seenNow });
+      const expected = defined({ expectedVersion: expectedVersion ?? seenNow });
       const led =
         sessionId === undefined
           ? undefined

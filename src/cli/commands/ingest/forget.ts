@@ -12,8 +12,7 @@ import { counted, formatCount, formatTable, formatTime } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { refuseServer, withOwnTenant, withStore } from "../../store.ts";
 import { Progress } from "../../terminal.ts";
-import { toPeriod } from "../../values.ts";
-import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
+import { filterOptions, toInput, UNTIL } from "../input-options.ts";
 import { accessToDelete, confirmDeletion, runDeletion } from "../sessions/write.ts";
 import { noteLogs } from "../store/doctor.ts";
 
@@ -61,7 +60,7 @@ export const forget: Command = defineCommand({
     if (owner !== undefined) return forgetOwner(context, owner, { isDry, yes: yes ?? false });
     const { SESSION: id } = args;
     if (id !== undefined && !isDry) return runDeletion(context, id, options, "Forgot");
-    const filter = { ...toFilters("list", { project, repo, agent }), ...toPeriod(options) };
+    const filter = toInput("listSessions", { project, repo, agent, since, until });
     return withStore(context, isDry ? "read" : accessToDelete(context, yes), async (tenant) => {
       const sessions =
         id === undefined

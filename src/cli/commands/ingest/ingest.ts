@@ -16,7 +16,6 @@ import type { TenantApi } from "../../../engine/interfaces.ts";
 import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
 import { BackscrollError } from "../../../model/errors.ts";
-import { OVERSIZE } from "../../../model/inputs/choices.ts";
 import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
@@ -34,7 +33,7 @@ import {
 import { commandLine, quote } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { Progress } from "../../terminal.ts";
-import { given, toChoice } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 const NAMES = SOURCES.map(({ name }) => name);
 
@@ -90,10 +89,8 @@ export const ingestCommand: Command = defineCommand({
     if (options.places) return printPlaces(context, source);
     const input: IngestInput = {
       environment: thisMachine(),
-      ...given({ source, oversize: toChoice(options.oversize, OVERSIZE, "--oversize") }),
+      ...toInput("ingest", { ...options, source }),
       ...(options["no-originals"] ? { originals: false } : {}),
-      force: options.force ?? false,
-      dryRun: options["dry-run"] ?? false,
       ...(args.PATH === undefined || args.PATH.length === 0 ? {} : { paths: args.PATH }),
     };
     return withTarget(context, input.dryRun ?? false, (tenant) =>

@@ -4,6 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
+import { defined } from "../../../model/defined.ts";
 import type { Session } from "../../../model/session.ts";
 import { sourceFieldsOf } from "../../../transcript/source-fields.ts";
 import {
@@ -26,6 +27,7 @@ import {
   defineCommand,
   type ExitCode,
   flag,
+  type OptionValues,
   option,
   SESSION,
   usageError,
@@ -34,18 +36,18 @@ import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { withStore } from "../../store.ts";
-import { given, toCount } from "../../values.ts";
+import { toCount } from "../../values.ts";
 
-const ONLY_ELSEWHERE = [
-  "native",
-  "budget",
-  "print",
-  "dry-run",
-  "full",
-  "raw",
-  "cwd",
-  "leaf",
-] as const;
+const ELSEWHERE = {
+  native: flag("Copy the session, instead of briefing a new one."),
+  budget: option("N", "Tokens that a briefing may take, 256 to 30000; 8000 if left out."),
+  print: flag("Print the briefing, and write nothing."),
+  "dry-run": flag("Say what would be written, and write nothing."),
+  full: flag("With --native: all messages, including summarised ones."),
+  raw: flag("Keep secrets in a briefing as they were written."),
+  cwd: option("FOLDER", "The folder to continue in; the session's own if left out."),
+  leaf: option("ENTRY", "The path to this entry, not the active one."),
+};
 
 export const resume: Command = defineCommand({
   name: "resume",
@@ -55,14 +57,7 @@ export const resume: Command = defineCommand({
   arguments: [SESSION],
   options: {
     in: option("AGENT", `Continue there: ${RESUME_TARGETS.map(({ name }) => name).join(", ")}.`),
-    native: flag("Copy the session, instead of briefing a new one."),
-    budget: option("N", "Tokens that a briefing may take, 256 to 30000; 8000 if left out."),
-    print: flag("Print the briefing, and write nothing."),
-    "dry-run": flag("Say what would be written, and write nothing."),
-    full: flag("With --native: all messages, including summarised ones."),
-    raw: flag("Keep secrets in a briefing as they were written."),
-    cwd: option("FOLDER", "The folder to continue in; the session's own if left out."),
-    leaf: option("ENTRY", "The path to this entry, not the active one."),
+    ...ELSEWHERE,
   },
   examples: [
     "resume 5f0c2a91",
@@ -72,8 +67,9 @@ export const resume: Command = defineCommand({
   run: (context, args, options) => {
     const { in: agent, ...rest } = options;
     if (agent !== undefined) return resumeElsewhere(context, args.SESSION, { in: agent, ...rest });
-    for (const name of ONLY_ELSEWHERE) {
-      if (rest[name] !== undefined) throw usageError(`--${name} needs --in AGENT`, `--${name}`);
+    const misplaced = Object.keys(ELSEWHERE).find((name) => Object.hasOwn(rest, name));
+    if (misplaced !== undefined) {
+      throw usageError(`--${misplaced} needs --in AGENT`, `--${misplaced}`);
     }
     return resumeHere(context, args.SESSION);
   },
@@ -107,17 +103,7 @@ function resumeCommand(session: Session): string | null {
   return reader?.resumeCommand?.({ id, cwd: projectPath ?? null }) ?? null;
 }
 
-interface ElsewhereOptions {
-  readonly in: string;
-  readonly native?: boolean | undefined;
-  readonly budget?: string | undefined;
-  readonly print?: boolean | undefined;
-  readonly "dry-run"?: boolean | undefined;
-  readonly full?: boolean | undefined;
-  readonly raw?: boolean | undefined;
-  readonly cwd?: string | undefined;
-  readonly leaf?: string | undefined;
-}
+type ElsewhereOptions = OptionValues<typeof ELSEWHERE> & { readonly in: string };
 
 function resumeElsewhere(
   context: Context,
@@ -153,7 +139,7 @@ async function resumeNative(
     dryRun,
     temporaryFolder: tmpdir(),
     cwd: folderOf(options.cwd, (await handle.meta()).origin.projectPath),
-    ...given({ leaf: options.leaf, full: options.full }),
+    ...defined({ leaf: options.leaf, full: options.full }),
   });
   const { terminal } = context;
   const { id, file, messages, losses, registered, command } = result;

@@ -8,8 +8,8 @@ import { printNoSessions } from "../../print-session.ts";
 import { readPricesFile } from "../../settings/models.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toPeriod } from "../../values.ts";
-import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
+import { toCount } from "../../values.ts";
+import { filterOptions, toInput, UNTIL } from "../input-options.ts";
 
 /** Rows of each table by default. */
 const ROWS = 14;
@@ -38,13 +38,10 @@ export const stats: Command = defineCommand({
   examples: ["stats --since 30d", "stats --project shop"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const sums = await tenant.stats(
-        given({
-          ...toFilters("stats", options),
-          ...toPeriod(options),
-          prices: options.prices === undefined ? undefined : readPricesFile(options.prices),
-        }),
-      );
+      const sums = await tenant.stats({
+        ...toInput("stats", options),
+        ...(options.prices === undefined ? {} : { prices: readPricesFile(options.prices) }),
+      });
       const limit = toCount(options.limit, "--limit") ?? ROWS;
       const { sessions, subagents } = sums.total;
       if (context.json) await context.terminal.printJson(toWireStats(sums));

@@ -2,8 +2,8 @@ import { toWireOutcome } from "../../../api/ingest.ts";
 import type { FileOutcome } from "../../../archive/outcome.ts";
 import { type WatchInput, watchPlaces } from "../../../archive/watch.ts";
 import { isOutage, keepRunning } from "../../../engine/leases/outage.ts";
-import { OVERSIZE } from "../../../ingest/files/limit-lines.ts";
 import { thisMachine } from "../../../ingest/identity/identity.ts";
+import { defined } from "../../../model/defined.ts";
 import { messageOf } from "../../../model/errors.ts";
 import { type Command, defineCommand, flag, option } from "../../command.ts";
 import type { Context } from "../../context.ts";
@@ -12,7 +12,8 @@ import { followTranscripts, OWNER_VARIABLE } from "../../follow.ts";
 import { counted } from "../../print.ts";
 import { prepareBulk, refuseServer, withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
-import { given, toChoice, toNumber } from "../../values.ts";
+import { toNumber } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const watchCommand: Command = defineCommand({
   name: "watch",
@@ -34,7 +35,11 @@ export const watchCommand: Command = defineCommand({
   examples: ["watch"],
   run: async (context, _args, options) => {
     const quiet = toNumber(options["until-quiet"], "--until-quiet");
-    if (quiet !== undefined) return watchUntilQuiet(context, quiet, options);
+    const how = {
+      ...toInput("watchPlaces", options),
+      ...(options["no-originals"] ? { originals: false } : {}),
+    };
+    if (quiet !== undefined) return watchUntilQuiet(context, quiet, how);
     return withStore(
       context,
       "create",
@@ -52,11 +57,7 @@ export const watchCommand: Command = defineCommand({
           const input: WatchInput = {
             environment: thisMachine(),
             signal: end.signal,
-            ...given({
-              source: options.source,
-              oversize: toChoice(options.oversize, OVERSIZE, "--oversize"),
-            }),
-            ...(options["no-originals"] ? { originals: false } : {}),
+            ...how,
             onReady: (folders) =>
               void say(`Watching ${counted(folders, "folder")}; Ctrl-C ends it.`),
             onOutcome: (outcome) => {
@@ -83,17 +84,11 @@ export const watchCommand: Command = defineCommand({
   },
 });
 
-interface QuietOptions {
-  readonly source?: string;
-  readonly oversize?: string;
-  readonly "no-originals"?: boolean;
-}
-
 /** One process per store follows: others would read the same files. */
 async function watchUntilQuiet(
   context: Context,
   seconds: number,
-  options: QuietOptions,
+  how: Pick<WatchInput, "source" | "oversize" | "originals">,
 ): Promise<number> {
   refuseServer(context, "watch --until-quiet", "leave --until-quiet out");
   prepareBulk();
@@ -109,12 +104,8 @@ async function watchUntilQuiet(
       signal: end.signal,
       patienceMs: 0,
       quietMs: seconds * 1_000,
-      ...given({
-        owner,
-        source: options.source,
-        oversize: toChoice(options.oversize, OVERSIZE, "--oversize"),
-      }),
-      ...(options["no-originals"] ? { originals: false } : {}),
+      ...defined({ owner }),
+      ...how,
       onReady: () => {
         isReady = true;
       },

@@ -1,6 +1,7 @@
 import { maskFact } from "../../../api/mask.ts";
 import { toWire } from "../../../api/shape.ts";
 import type { ExtractedPart } from "../../../engine/facts/extract-facts-options.ts";
+import { defined } from "../../../model/defined.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { FACT, type Fact } from "../../../model/note.ts";
 import { type Command, defineCommand, flag, option, SESSION } from "../../command.ts";
@@ -8,7 +9,7 @@ import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { printList } from "../../print-list.ts";
 import { withSession, withStore } from "../../store.ts";
-import { given, toCount, toNumber } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const factsList: Command = defineCommand({
   name: "facts list",
@@ -22,14 +23,11 @@ export const factsList: Command = defineCommand({
   examples: ["facts list --session 5f0c2a91"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const { session, superseded, cursor } = options;
+      const { session, cursor: after } = options;
       const sessionId =
         session === undefined ? undefined : (await tenant.getSessionMeta(session)).id;
-      const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
-      const facts = await tenant.listFacts({
-        limit,
-        ...given({ sessionId, after: cursor, superseded }),
-      });
+      const { limit = MAX_PAGE, ...which } = toInput("listFacts", { ...options, after });
+      const facts = await tenant.listFacts({ limit, ...which, ...defined({ sessionId }) });
       const next = facts.length < limit ? null : (facts.at(-1)?.id ?? null);
       return printList(context, {
         json: { facts: toWire([FACT], facts), next_cursor: next },
@@ -56,8 +54,9 @@ export const factsSearch: Command = defineCommand({
   examples: ["facts search favourite editor"],
   run: (context, { QUERY }, options) =>
     withStore(context, "read", async (tenant) => {
-      const limit = toCount(options.limit, "--limit");
-      const facts = (await tenant.searchFacts(QUERY, given({ limit }))).map(maskFact);
+      const facts = (await tenant.searchFacts(QUERY, toInput("searchFacts", options))).map(
+        maskFact,
+      );
       await printFacts(context, facts, {}, "Nothing found.");
       return facts.length === 0 ? EXIT.nothing : EXIT.ok;
     }),
@@ -84,8 +83,7 @@ export const factsAdd: Command = defineCommand({
           subject: args.SUBJECT,
           predicate: args.PREDICATE,
           object: args.OBJECT,
-          ...given({ sourceEntry: options.source }),
-          ...given({ confidence: toNumber(options.confidence, "--confidence") }),
+          ...toInput("addFacts", options),
         },
       ]);
       for (const fact of facts) {

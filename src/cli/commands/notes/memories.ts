@@ -1,5 +1,6 @@
 import { maskMemory } from "../../../api/mask.ts";
 import { toWire } from "../../../api/shape.ts";
+import { defined } from "../../../model/defined.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { MEMORY } from "../../../model/note.ts";
 import { type Command, defineCommand, option, usageError } from "../../command.ts";
@@ -8,7 +9,8 @@ import { formatTime } from "../../print.ts";
 import { printList } from "../../print-list.ts";
 import { withStore } from "../../store.ts";
 import { clean } from "../../text.ts";
-import { given, readText, toCount, toJsonObject } from "../../values.ts";
+import { readText, toJsonObject } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const memoryList: Command = defineCommand({
   name: "memory list",
@@ -21,12 +23,9 @@ export const memoryList: Command = defineCommand({
   examples: ["memory list --agent coder"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
+      const { limit = MAX_PAGE, agent } = toInput("listMemories", options);
       const after = parseCursor(options.cursor);
-      const memories = await tenant.listMemories({
-        limit,
-        ...given({ agent: options.agent, after }),
-      });
+      const memories = await tenant.listMemories({ limit, ...defined({ agent, after }) });
       const last = memories.at(-1);
       const next =
         last === undefined || memories.length < limit ? null : formatCursor(last.agent, last.name);
@@ -79,8 +78,7 @@ export const memorySearch: Command = defineCommand({
   examples: ["memory search deploy steps --agent coder"],
   run: (context, { QUERY }, options) =>
     withStore(context, "read", async (tenant) => {
-      const limit = toCount(options.limit, "--limit");
-      const found = await tenant.searchMemory(QUERY, given({ agent: options.agent, limit }));
+      const found = await tenant.searchMemory(QUERY, toInput("searchMemory", options));
       const memories = found.map(maskMemory);
       const { terminal } = context;
       if (context.json) await terminal.printJson({ memories: toWire([MEMORY], memories) });
@@ -95,13 +93,15 @@ export const memorySearch: Command = defineCommand({
     }),
 });
 
+const NOTE = [
+  { name: "AGENT", help: "The agent that keeps it." },
+  { name: "NAME", help: "The note's name." },
+] as const;
+
 export const memoryGet: Command = defineCommand({
   name: "memory get",
   summary: "Print a note.",
-  arguments: [
-    { name: "AGENT", help: "The agent that keeps it." },
-    { name: "NAME", help: "The note's name." },
-  ],
+  arguments: NOTE,
   examples: ["memory get coder deploy-steps"],
   run: (context, args) =>
     withStore(context, "read", async (tenant) => {
@@ -115,8 +115,7 @@ export const memoryPut: Command = defineCommand({
   name: "memory put",
   summary: "Write a note, replacing one of the same name. At most 8 KiB.",
   arguments: [
-    { name: "AGENT", help: "The agent that keeps it." },
-    { name: "NAME", help: "The note's name." },
+    ...NOTE,
     { name: "TEXT", optional: true, help: "The text; standard input if it is - or left out." },
   ],
   options: {
@@ -131,7 +130,7 @@ export const memoryPut: Command = defineCommand({
         agent: args.AGENT,
         name: args.NAME,
         content,
-        ...given({ metadata }),
+        ...defined({ metadata }),
       });
       if (context.json) await context.terminal.printJson(toWire(MEMORY, memory));
     });
@@ -141,10 +140,7 @@ export const memoryPut: Command = defineCommand({
 export const memoryDelete: Command = defineCommand({
   name: "memory delete",
   summary: "Delete a note.",
-  arguments: [
-    { name: "AGENT", help: "The agent that keeps it." },
-    { name: "NAME", help: "The note's name." },
-  ],
+  arguments: NOTE,
   examples: ["memory delete coder deploy-steps"],
   run: (context, args) =>
     withStore(context, "write", async (tenant) => {

@@ -8,6 +8,7 @@ import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { SearchInput, SearchResult } from "../../../engine/search.ts";
 import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { SEARCH_RESULT } from "../../../model/answers/context.ts";
+import { defined } from "../../../model/defined.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
 import { filtersOf } from "../../../model/session-filters.ts";
@@ -20,8 +21,8 @@ import { formatHit } from "../../print-hit.ts";
 import { commandLine, quote } from "../../program.ts";
 import { withOwnEngine, withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { given, toCount, toPeriod } from "../../values.ts";
-import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
+import { toCount } from "../../values.ts";
+import { filterOptions, toInput, UNTIL } from "../input-options.ts";
 
 /**
  * Builds the index of a local store when its unindexed tail is longer than a search reads.
@@ -102,22 +103,14 @@ export const search: Command = defineCommand({
         after: toCount(options.after, "--after") ?? 1,
       };
       const reach = context.json ? 0 : REACH;
-      const input: SearchInput = given({
-        ...toFilters("search", options),
-        role: options.role,
-        tool: options.tool,
-        limit: toCount(options.limit, "--limit"),
-        perSession: toCount(options["per-session"], "--per-session"),
+      const input: SearchInput = {
+        ...toInput("searchSessions", options),
         ...widerWindow(style.before, style.after, reach),
-        ...toPeriod(options),
-        match: options.all ? ("all" as const) : undefined,
-        branches: options.branches ? ("all" as const) : undefined,
-        machineMade: options["machine-made"],
-        asYouType: options["as-you-type"],
-        ranking: toRanking(options.ranking),
-        explain: options.explain,
+        ...(options.all ? { match: "all" } : {}),
+        ...(options.branches ? { branches: "all" } : {}),
+        ...defined({ ranking: toRanking(options.ranking) }),
         deadlineMs: DEADLINE_MS,
-      });
+      };
       let result = await tenant.searchSessions(QUERY, input);
       if (result.indexing && (await completeIndex(context, tenant))) {
         result = await tenant.searchSessions(QUERY, input);

@@ -6,7 +6,6 @@ import type { TenantApi } from "../../../engine/interfaces.ts";
 import { RECAP, RELATED } from "../../../model/answers/context.ts";
 import type { JsonValue } from "../../../model/json.ts";
 import { MAX_HITS } from "../../../model/limits.ts";
-import type { FilterFields, FiltersOf } from "../../../model/session-filters.ts";
 import { DEFAULT_RECAP_SESSIONS, recapSessions } from "../../../recap/recap.ts";
 import { DEFAULT_RELATED, type Related, relatedSessions } from "../../../recap/related.ts";
 import { showRecap, showTraced, traceNotes } from "../../../recap/show-work.ts";
@@ -26,15 +25,10 @@ import { withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
 import { Progress } from "../../terminal.ts";
 import { clean, wrapLine } from "../../text.ts";
-import { given, toCount, toPeriod } from "../../values.ts";
-import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
-
-type WorkOption = "since" | "until" | "project" | "repo" | "agent" | "workstation" | "limit";
+import { filterOptions, toInput, UNTIL } from "../input-options.ts";
 
 /** `sessions` is the default number of sessions. */
-function workOptions(
-  sessions: number,
-): Readonly<Record<WorkOption, { readonly type: "string"; value: string; help: string }>> {
+function workOptions(sessions: number) {
   return {
     since: option("TIME", "From then on: yesterday, 7d, 2026-05-04."),
     until: UNTIL,
@@ -43,24 +37,11 @@ function workOptions(
   };
 }
 
-interface WorkInput extends FilterFields<FiltersOf<"related">, string> {
-  readonly since?: Date;
-  readonly until?: Date;
-  readonly limit?: number;
-}
-
-function toWorkInput(
-  options: Readonly<Partial<Record<WorkOption, string | undefined>>>,
-): WorkInput {
-  const limit = toCount(options.limit, "--limit");
-  if (limit !== undefined && (limit < 1 || limit > MAX_HITS)) {
-    throw usageError(`--limit must be 1 to ${MAX_HITS}`, "--limit");
-  }
-  return {
-    ...toFilters("related", options),
-    ...given({ limit }),
-    ...toPeriod(options),
-  };
+/** Refuses a number of sessions out of bounds. */
+function limited<Input extends { readonly limit?: number }>(input: Input): Input {
+  const { limit = 1 } = input;
+  if (limit >= 1 && limit <= MAX_HITS) return input;
+  throw usageError(`--limit must be 1 to ${MAX_HITS}`, "--limit");
 }
 
 /** Each part on separate lines, wrapped to the terminal, with an empty line between two. */
@@ -85,10 +66,7 @@ export const recap: Command = defineCommand({
   },
   examples: ["recap --since yesterday", "recap --project shop --limit 3"],
   run: (context, { SESSION: session }, options) => {
-    const input = {
-      ...toWorkInput(options),
-      ...given({ session, subAgents: options["sub-agents"] }),
-    };
+    const input = limited(toInput("recapSessions", { ...options, session }));
     return withStore(context, "read", async (tenant) => {
       const { terminal } = context;
       const told = await recapSessions(tenant, input);
@@ -137,7 +115,7 @@ export const related: Command = defineCommand({
     if ((session === undefined) === (question === undefined)) {
       throw usageError("related takes a session, or --question", "--question");
     }
-    const input = { ...toWorkInput(options), ...given({ session, question }) };
+    const input = limited(toInput("relatedSessions", { ...options, session }));
     return withStore(context, "read", async (tenant) => {
       const { terminal } = context;
       const found = await relatedSessions(tenant, input);
@@ -188,10 +166,7 @@ export const trace: Command = defineCommand({
     if ([file, command, error].filter((each) => each !== undefined).length !== 1) {
       throw usageError("trace takes one of --file, --command and --error", "--file");
     }
-    const input = {
-      ...toWorkInput(options),
-      ...given({ file, command, error, excludeSession: options.exclude }),
-    };
+    const input = limited(toInput("traceWork", options));
     return withStore(context, "read", async (tenant) => {
       const { terminal } = context;
       const found = await trackedTrace(tenant, input);

@@ -8,6 +8,7 @@ import type { Engine } from "../../../engine/engine.ts";
 import { keepRunning } from "../../../engine/leases/outage.ts";
 import { sessionStatus } from "../../../gateway/session-status.ts";
 import { thisMachine } from "../../../ingest/identity/identity.ts";
+import { defined } from "../../../model/defined.ts";
 import { readVariable } from "../../../model/variables.ts";
 import { type LogRequest, toErrorLine, toLogLine } from "../../../server/log.ts";
 import type { RunningServer, ServerOptions } from "../../../server/serve.ts";
@@ -20,7 +21,7 @@ import { commandLine, readVersion } from "../../program.ts";
 import { ownConfig } from "../../settings/own-config.ts";
 import { announceServer, localTokenFile, ownToken } from "../../settings/own-servers.ts";
 import { type FleetOptions, withOwnStore } from "../../store.ts";
-import { given, toChoice, toCount } from "../../values.ts";
+import { toChoice, toCount } from "../../values.ts";
 import { copyInProcess } from "./backup-process.ts";
 
 /**
@@ -121,7 +122,7 @@ export const serve: Command = defineCommand({
     const rate = toCount(options["rate-limit"], "--rate-limit");
     const log = toChoice(options.log, LOGS, "--log") ?? "errors";
     const settings: ServerOptions = {
-      ...given({ host, port, requireToken: options["require-token"] }),
+      ...defined({ host, port, requireToken: options["require-token"] }),
       ...(options["open-loopback"] ? {} : { local: localOptions(port) }),
       version: readVersion(),
       tenant: context.tenant,

@@ -2,10 +2,12 @@ import { fromWireMessage } from "../../../api/message-input.ts";
 import { toWireSession } from "../../../api/session.ts";
 import { toWire } from "../../../api/shape.ts";
 import type { MessageInput } from "../../../engine/message-input.ts";
+import { defined } from "../../../model/defined.ts";
 import { ENTRY, type Role } from "../../../model/entry.ts";
 import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
 import { withSession } from "../../store.ts";
-import { given, readText, toJsonValue } from "../../values.ts";
+import { readText, toJsonValue } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const append: Command = defineCommand({
   name: "append",
@@ -34,7 +36,7 @@ export const append: Command = defineCommand({
     "append 5f0c2a91 - --role assistant --actor coder < answer.txt",
   ],
   run: async (context, args, options) => {
-    const { role, actor, model, parent, key } = options;
+    const { role, actor, model } = options;
     const asJson = options["json-message"] ?? false;
     if (asJson && (role ?? actor ?? model) !== undefined) {
       throw usageError(
@@ -45,13 +47,8 @@ export const append: Command = defineCommand({
     const text = await readText(args.TEXT, context.terminal);
     const messages = asJson
       ? parseMessages(text)
-      : [{ role: (role ?? "user") as Role, content: text, ...given({ actor, model }) }];
-    const expectedLeaf = options["expect-leaf"];
-    const place = given({
-      parent: parent === "root" ? null : parent,
-      expectedLeaf: expectedLeaf === "root" ? null : expectedLeaf,
-      idempotencyKey: key,
-    });
+      : [{ role: (role ?? "user") as Role, content: text, ...defined({ actor, model }) }];
+    const place = toInput("append.options", options);
     return withSession(context, "write", args.SESSION, async (handle) => {
       const entries = await handle.append(messages, place);
       const { terminal } = context;
@@ -80,7 +77,7 @@ export const branch: Command = defineCommand({
   run: (context, args, options) =>
     withSession(context, "write", args.SESSION, async (handle) => {
       const entry = args.ENTRY === "root" ? null : args.ENTRY;
-      await handle.branch(entry, given({ summary: options.summary }));
+      await handle.branch(entry, defined({ summary: options.summary }));
       if (context.json) await context.terminal.printJson(toWireSession(await handle.meta()));
     }),
 });
@@ -102,7 +99,7 @@ export const edit: Command = defineCommand({
   run: async (context, args, options) => {
     const text = await readText(args.TEXT, context.terminal);
     return withSession(context, "write", args.SESSION, async (handle) => {
-      const entry = await handle.edit(args.ENTRY, text, given({ actor: options.actor }));
+      const entry = await handle.edit(args.ENTRY, text, defined({ actor: options.actor }));
       if (context.json) await context.terminal.printJson(toWire(ENTRY, entry));
       else await context.terminal.print(entry.id);
     });

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { isPart, readOriginal } from "../../../archive/originals.ts";
 import type { ExportFormat } from "../../../export/format.ts";
 import { exportSession, FORMATS, findFormat } from "../../../export/formats.ts";
+import { defined } from "../../../model/defined.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { requireAllowed } from "../../../policy.ts";
 import type { Original } from "../../../store/ingested-file.ts";
@@ -28,7 +29,6 @@ import { counted, formatCount } from "../../print.ts";
 import { refuseServer, withOwnTenant, withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
 import { Progress } from "../../terminal.ts";
-import { given } from "../../values.ts";
 
 export const exportSessions: Command = defineCommand({
   name: "export",
@@ -93,7 +93,7 @@ export const exportSessions: Command = defineCommand({
       }
       if (owner === undefined) {
         return withStore(context, "read", (tenant) =>
-          exportLines(context, args.SESSION, raw, exportTenant(tenant, given({ project }))),
+          exportLines(context, args.SESSION, raw, exportTenant(tenant, defined({ project }))),
         );
       }
       if (project !== undefined || options.all) {
@@ -118,7 +118,7 @@ export const exportSessions: Command = defineCommand({
     if (options.full && !format.compacts) {
       throw usageError(`${format.name} always has all messages; leave out --full`, "--full");
     }
-    const selection = given({ leaf: options.leaf, full: options.full, raw: options.raw });
+    const selection = defined({ leaf: options.leaf, full: options.full, raw: options.raw });
     return exportOne(context, args.SESSION, format, selection, args.FILE);
   },
 });

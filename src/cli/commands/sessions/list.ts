@@ -9,8 +9,7 @@ import { printNoSessions } from "../../print-session.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { given, toCount, toPeriod } from "../../values.ts";
-import { filterOptions, toFilters, UNTIL } from "../filter-options.ts";
+import { filterOptions, toInput, UNTIL } from "../input-options.ts";
 
 interface Column {
   readonly name: string;
@@ -78,16 +77,7 @@ export const list: Command = defineCommand({
   examples: ["list --agent coder --since 7d"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const page = await tenant.listSessions(
-        given({
-          ...toFilters("list", options),
-          cursor: options.cursor,
-          ...toPeriod(options),
-          machineMade: options["machine-made"],
-          costs: true,
-          limit: toCount(options.limit, "--limit"),
-        }),
-      );
+      const page = await tenant.listSessions({ ...toInput("listSessions", options), costs: true });
       const { terminal } = context;
       if (context.json) return terminal.printJson(toWireSessionPage(page));
       if (page.sessions.length === 0) {

@@ -2,6 +2,7 @@ import { maskEntry, maskSession } from "../../../api/mask.ts";
 import { toWireSession } from "../../../api/session.ts";
 import { toWire } from "../../../api/shape.ts";
 import type { SessionApi } from "../../../engine/interfaces.ts";
+import { defined } from "../../../model/defined.ts";
 import { ENTRY, type Entry, kindRules } from "../../../model/entry.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
@@ -25,7 +26,7 @@ import {
 import { commandLine } from "../../program.ts";
 import { withSession } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
-import { given, toCount } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const show: Command = defineCommand({
   name: "show",
@@ -51,7 +52,7 @@ export const show: Command = defineCommand({
       const raw = options.raw ?? false;
       const meta = await handle.meta();
       const session = raw ? meta : maskSession(meta);
-      const limit = toCount(options.limit, "--limit");
+      const input = toInput("listMessages", options);
       const full = options.full ?? false;
       const tools = full || (options.tools ?? false);
       if (options.tree) {
@@ -59,16 +60,13 @@ export const show: Command = defineCommand({
           if (options[name] !== undefined)
             throw usageError(`--tree shows every branch, so it takes no --${name}`, `--${name}`);
         }
+        const { limit = MAX_PAGE } = input;
         return showTree(context, handle, session, { after: options.after, limit, full, raw });
       }
       if (options.after !== undefined) {
         throw usageError("--after needs --tree; pages of messages take --offset", "--after");
       }
-      const page = await handle.listMessages({
-        ...given({ leaf: options.leaf, around: options.around, limit }),
-        ...given({ offset: toCount(options.offset, "--offset") }),
-        preview: !full,
-      });
+      const page = await handle.listMessages({ ...input, preview: !full });
       const messages = raw ? page.messages : page.messages.map(maskEntry);
       if (context.json)
         return context.terminal.printJson({
@@ -96,14 +94,14 @@ async function showTree(
   context: Context,
   handle: SessionApi,
   session: Session,
-  options: { after: string | undefined; limit: number | undefined; full: boolean; raw: boolean },
+  options: { after: string | undefined; limit: number; full: boolean; raw: boolean },
 ): Promise<ExitCode> {
   const { terminal } = context;
   const page = await handle.listEntries({
     tree: true,
-    limit: options.limit ?? MAX_PAGE,
+    limit: options.limit,
     preview: !options.full,
-    ...given({ after: options.after }),
+    ...defined({ after: options.after }),
   });
   const entries = options.raw ? page.entries : page.entries.map(maskEntry);
   if (context.json)
@@ -171,7 +169,7 @@ export const history: Command = defineCommand({
   run: (context, args, options) =>
     withSession(context, "read", args.SESSION, async (handle) => {
       const newest = await handle.history({
-        ...given({ before: options.before, limit: toCount(options.limit, "--limit") }),
+        ...toInput("history", options),
         includeSummaries: options.summaries ?? false,
       });
       const messages = options.raw ? newest : newest.map(maskEntry);

@@ -3,6 +3,7 @@ import { toWire } from "../../../api/shape.ts";
 import { retitleSessions } from "../../../archive/retitle.ts";
 import type { Derived } from "../../../engine/forget.ts";
 import { TOMBSTONE } from "../../../model/answers/store.ts";
+import { defined } from "../../../model/defined.ts";
 import type { Retention } from "../../../model/session.ts";
 import {
   type Command,
@@ -19,7 +20,8 @@ import { counted } from "../../print.ts";
 import { type Access, withSession, withStore } from "../../store.ts";
 import { askYesNo, canAsk } from "../../terminal.ts";
 import { oneLine } from "../../text.ts";
-import { given, toCount, toJsonObject } from "../../values.ts";
+import { toJsonObject } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const newSession: Command = defineCommand({
   name: "new",
@@ -44,16 +46,18 @@ export const newSession: Command = defineCommand({
   },
   examples: ['new --agent coder --by ana --title "Cron runs twice"'],
   run: (context, _args, options) => {
-    const { agent, by, title, id, owner } = options;
+    const { agent, by } = options;
     if (agent === undefined) throw usageError("new needs --agent NAME", "--agent");
     if (by === undefined) throw usageError("new needs --by NAME", "--by");
+    const { retention, ...fields } = toInput("createSession", options);
     const input = {
+      ...fields,
       agent,
       createdBy: by,
-      ...given({ title, id, owner, idempotencyKey: options.key }),
-      ...given({ metadata: toJsonObject(options.metadata, "--metadata") }),
-      ...given({ ttl: toCount(options.ttl, "--ttl") }),
-      ...given({ retention: options.retention as Retention | undefined }),
+      ...defined({
+        retention: retention as Retention | undefined,
+        metadata: toJsonObject(options.metadata, "--metadata"),
+      }),
     };
     return withStore(context, "create", async (tenant) => {
       const handle = await tenant.createSession(input);
@@ -135,7 +139,7 @@ export const fork: Command = defineCommand({
     withSession(context, "write", args.SESSION, async (handle) => {
       const { through, by, title, id } = options;
       const createdBy = by ?? (await handle.meta()).owner;
-      const forked = await handle.fork({ createdBy, ...given({ through, title, id }) });
+      const forked = await handle.fork({ createdBy, ...defined({ through, title, id }) });
       const { terminal } = context;
       if (context.json) await terminal.printJson(toWireSession(await forked.meta()));
       else await terminal.print(forked.id);

@@ -2,13 +2,14 @@ import { toWire } from "../../../api/shape.ts";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import type { Change } from "../../../model/change.ts";
 import { CHANGE } from "../../../model/change.ts";
+import { defined } from "../../../model/defined.ts";
 import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { formatTime } from "../../print.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
-import { given, toCount } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const changes: Command = defineCommand({
   name: "changes",
@@ -27,14 +28,14 @@ export const changes: Command = defineCommand({
   examples: ["changes --after start --follow"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const { session, after } = options;
-      const limit = toCount(options.limit, "--limit");
+      const input = toInput("listChanges", options);
       if (options.follow) {
+        const { session, after, limit } = input;
         if (limit !== undefined) throw usageError("--follow takes no --limit", "--limit");
         const id = session === undefined ? undefined : (await tenant.getSessionMeta(session)).id;
-        return follow(context, tenant, given({ session: id, after }));
+        return follow(context, tenant, defined({ session: id, after }));
       }
-      const page = await tenant.listChanges(given({ session, after, limit }));
+      const page = await tenant.listChanges(input);
       const { terminal } = context;
       if (context.json) {
         const { next, end } = page;

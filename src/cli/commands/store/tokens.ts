@@ -1,12 +1,13 @@
 import { toWire } from "../../../api/shape.ts";
-import { ACCESS_SCOPES, ACCESS_TOKEN, type AccessToken } from "../../../model/access.ts";
+import { ACCESS_TOKEN, type AccessToken } from "../../../model/access.ts";
+import { defined } from "../../../model/defined.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { formatTime } from "../../print.ts";
 import { printList } from "../../print-list.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
-import { given, toChoice, toCount, toFuture } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const tokenCreate: Command = defineCommand({
   name: "token create",
@@ -32,16 +33,14 @@ export const tokenCreate: Command = defineCommand({
     "token create --scope admin --operator",
   ],
   run: (context, _args, options) => {
-    const scope = toChoice(options.scope, ACCESS_SCOPES, "--scope");
+    const { scope, ...optional } = toInput("createToken", options);
     if (scope === undefined) {
       throw usageError("token create needs --scope read, write or admin", "--scope");
     }
-    const { actor, label, operator } = options;
     const actAs = toNames(options["act-as"]);
-    const expires = toFuture(options.expires, "--expires");
     return withStore(context, "create", async (tenant) => {
-      const optional = given({ actor, actAs, label, expires, operator });
-      const { token, record } = await tenant.createToken({ scope, ...optional });
+      const input = { scope, ...optional, ...defined({ actAs }) };
+      const { token, record } = await tenant.createToken(input);
       const { terminal } = context;
       if (context.json) return terminal.printJson({ token, record: toWire(ACCESS_TOKEN, record) });
       await terminal.print(token);
@@ -70,8 +69,9 @@ export const tokenList: Command = defineCommand({
   examples: ["token list --tenant acme"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const limit = toCount(options.limit, "--limit") ?? MAX_PAGE;
-      const tokens = await tenant.listTokens({ limit, ...given({ after: options.cursor }) });
+      const input = toInput("listTokens", { ...options, after: options.cursor });
+      const { limit = MAX_PAGE } = input;
+      const tokens = await tenant.listTokens({ ...input, limit });
       const next = tokens.length < limit ? null : (tokens.at(-1)?.id ?? null);
       return printList(context, {
         json: { tokens: toWire([ACCESS_TOKEN], tokens), next_cursor: next },

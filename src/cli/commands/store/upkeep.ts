@@ -11,7 +11,7 @@ import { counted, formatBytes, formatCount, formatTable, formatTime } from "../.
 import { ownConfig } from "../../settings/own-config.ts";
 import { refuseServer, withOwnEngine, withOwnTenant, withServer, withStore } from "../../store.ts";
 import { askYesNo, canAsk, Progress } from "../../terminal.ts";
-import { toCount } from "../../values.ts";
+import { toInput } from "../input-options.ts";
 
 export const sweep: Command = defineCommand({
   name: "sweep",
@@ -153,7 +153,7 @@ export const embed: Command = defineCommand({
         "--yes",
       );
     }
-    const limit = toCount(options.limit, "--limit");
+    const input = { again, ...toInput("embedStored", { limit: options.limit }) };
     return withOwnEngine(context, async (engine) => {
       const tenants = context.tenantNamed ? [context.tenant] : await engine.listTenants();
       const shown = [];
@@ -164,13 +164,7 @@ export const embed: Command = defineCommand({
           !isEstimate &&
           estimate.changes > 0 &&
           (yes || (await askYesNo(`Make them for ${tenant}?`)));
-        const done = !begins
-          ? undefined
-          : await embedTenant(context, engine, {
-              tenant,
-              again,
-              ...(limit === undefined ? {} : { limit }),
-            });
+        const done = !begins ? undefined : await embedTenant(context, engine, { tenant, ...input });
         shown.push({ tenant, ...toWireEstimate(estimate), embedded: done?.vectors ?? 0 });
       }
       if (context.json) await context.terminal.printJson(shown);

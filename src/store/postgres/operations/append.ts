@@ -14,6 +14,7 @@ import {
 import { planDelta } from "../../plan/new-changes.ts";
 import {
   type AppendPlan,
+  leafValues,
   namedEntries,
   placedEntry,
   planAppend,
@@ -213,13 +214,7 @@ function moveState(tx: Transaction, session: number, plan: AppendPlan, now: numb
     SQL.moveState,
     tx.tenant,
     session,
-    leaf?.id ?? null,
-    leaf?.sequence ?? null,
-    leaf?.chain ?? null,
-    leaf?.depth ?? null,
-    leaf?.ordinal ?? null,
-    leaf?.hash ?? null,
-    leaf?.atTip ? 1 : 0,
+    ...leafValues(leaf),
     plan.lastSequence,
     plan.lastChain,
     plan.messages,

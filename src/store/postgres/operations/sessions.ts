@@ -2,6 +2,7 @@
 
 import type { Session } from "../../../model/session.ts";
 import { entryPinned, leafMoved, sessionCreated, sessionUpdated } from "../../plan/new-changes.ts";
+import { leafValues } from "../../plan/plan-append.ts";
 import type {
   ForkOrigin,
   ModelCount,
@@ -308,19 +309,7 @@ export async function moveLeaf(tx: Transaction, request: MoveLeafRequest): Promi
   const leaf = request.leaf === null ? null : toPoints(points).get(request.leaf);
   if (leaf === undefined) throw entryNotFound(request.leaf ?? "", sessionId);
   if (leaf !== null) checkNode(leaf, sessionId);
-  tx.defer(
-    SQL.move,
-    tx.tenant,
-    number,
-    leaf?.id ?? null,
-    leaf?.sequence ?? null,
-    leaf?.chain ?? null,
-    leaf?.depth ?? null,
-    leaf?.ordinal ?? null,
-    leaf?.hash ?? null,
-    leaf?.atTip ? 1 : 0,
-    request.now,
-  );
+  tx.defer(SQL.move, tx.tenant, number, ...leafValues(leaf), request.now);
   writeFeed(tx, [leafMoved(request, state.leaf?.id ?? null)]);
 }
 

@@ -6,6 +6,7 @@ import { type AppendGuard, checkGuard, guardedIds } from "../../plan/append-guar
 import { entryPinned, leafMoved, planDelta } from "../../plan/new-changes.ts";
 import {
   type AppendPlan,
+  leafValues,
   namedEntries,
   placedEntry,
   planAppend,
@@ -171,13 +172,7 @@ export function executePlan(
   addParticipants(db, tenant, session, plan.actors);
   const { leaf, usage } = plan;
   const moved: SqlValue[] = [
-    leaf?.id ?? null,
-    leaf?.sequence ?? null,
-    leaf?.chain ?? null,
-    leaf?.depth ?? null,
-    leaf?.ordinal ?? null,
-    leaf?.hash ?? null,
-    leaf?.atTip ? 1 : 0,
+    ...leafValues(leaf),
     plan.lastSequence,
     plan.lastChain,
     plan.messages,
@@ -205,19 +200,7 @@ export function moveLeaf(db: SqliteConnection, name: string, request: MoveLeafRe
   const leaf = request.leaf === null ? null : findPoint(db, tenant, number, request.leaf);
   if (leaf === undefined) throw entryNotFound(request.leaf ?? "", request.sessionId);
   if (leaf !== null) checkNode(leaf, request.sessionId);
-  db.run(
-    SQL.moveLeaf,
-    leaf?.id ?? null,
-    leaf?.sequence ?? null,
-    leaf?.chain ?? null,
-    leaf?.depth ?? null,
-    leaf?.ordinal ?? null,
-    leaf?.hash ?? null,
-    leaf?.atTip ? 1 : 0,
-    request.now,
-    tenant,
-    number,
-  );
+  db.run(SQL.moveLeaf, ...leafValues(leaf), request.now, tenant, number);
   writeFeed(db, tenant, [leafMoved(request, state.leaf?.id ?? null)]);
 }
 
