@@ -4,8 +4,7 @@ import type { Omission } from "../context/build.ts";
 import type { PruneOptions } from "../context/prune.ts";
 import type { BuiltContext } from "../engine/context/build-context.ts";
 import type { Recalled } from "../engine/context/recall.ts";
-import { CONTEXT_MESSAGE, WINDOW_ITEM } from "../model/answers/context.ts";
-import { ENTRY } from "../model/entry.ts";
+import { CONTEXT_MESSAGE, RECALLED_MESSAGE } from "../model/answers/context.ts";
 import type { JsonObject } from "../model/json.ts";
 import { FACT } from "../model/note.ts";
 import { fromWire, toWire, type WireOf } from "./shape.ts";
@@ -20,12 +19,7 @@ export interface WireContext {
 }
 
 export type WireRecalled =
-  | {
-      readonly type: "message";
-      readonly entry: WireOf<typeof ENTRY>;
-      readonly score: number;
-      readonly window: readonly WireOf<typeof WINDOW_ITEM>[];
-    }
+  | WireOf<typeof RECALLED_MESSAGE>
   | { readonly type: "fact"; readonly fact: WireOf<typeof FACT> };
 
 export function toWireContext(context: BuiltContext): WireContext {
@@ -38,13 +32,7 @@ export function toWireContext(context: BuiltContext): WireContext {
 
 export function toWireRecalled(item: Recalled): WireRecalled {
   if (item.type === "fact") return { type: "fact", fact: toWire(FACT, item.fact) };
-  const { entry, score, window } = item;
-  return {
-    type: "message",
-    entry: toWire(ENTRY, entry),
-    score,
-    window: toWire([WINDOW_ITEM], window),
-  };
+  return toWire(RECALLED_MESSAGE, item);
 }
 
 export function fromWireContext(context: WireContext): BuiltContext {
@@ -57,13 +45,7 @@ export function fromWireContext(context: WireContext): BuiltContext {
 
 export function fromWireRecalled(item: WireRecalled): Recalled {
   if (item.type === "fact") return { type: "fact", fact: fromWire(FACT, item.fact) };
-  const { entry, score, window } = item;
-  return {
-    type: "message",
-    entry: fromWire(ENTRY, entry),
-    score,
-    window: window.map((each) => fromWire(WINDOW_ITEM, each)),
-  };
+  return fromWire(RECALLED_MESSAGE, item);
 }
 
 /** The pruning options of a context on the wire. */

@@ -238,6 +238,7 @@ export class IndexModel {
         shortId: `s${session}`,
         title: known.title,
         agent: known.agent,
+        place: "place",
         createdAt: known.startedAt,
         updatedAt: known.startedAt,
         messageCount: known.messages.length,

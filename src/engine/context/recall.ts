@@ -1,12 +1,15 @@
 /** Recall: messages and facts that match a question, each with its source. */
 
 import type { Excerpt } from "../../context/quote.ts";
+import type { RECALLED_MESSAGE } from "../../model/answers/context.ts";
 import { textOf } from "../../model/block.ts";
+import { defined } from "../../model/defined.ts";
 import type { Entry } from "../../model/entry.ts";
 import type { RecallScope } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Fact } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
+import type { FieldsOf } from "../../model/shape.ts";
 import { contentWords } from "../../search/query/content-words.ts";
 import type { WindowItem } from "../../search/request.ts";
 import { sessionNotFound } from "../../store/store-errors.ts";
@@ -27,13 +30,7 @@ export interface RecallOptions {
 }
 
 export type Recalled =
-  | {
-      readonly type: "message";
-      readonly entry: Entry;
-      readonly score: number;
-      /** The messages around it, at most 16 with snippets. */
-      readonly window: readonly WindowItem[];
-    }
+  | FieldsOf<typeof RECALLED_MESSAGE>
   | { readonly type: "fact"; readonly fact: Fact };
 
 const DEFAULT_RECALLED = 8;
@@ -73,12 +70,13 @@ export async function* recall(
   );
   const entries = new Map(page.entries.map((record) => [record.id, record]));
   let count = 0;
-  for (const { id, score, window } of found) {
+  for (const { id, score, window, supersededBy } of found) {
     const record = entries.get(id);
     // Deleted since it was found.
     if (record === undefined) continue;
     count++;
-    yield { type: "message", entry: toEntry(record, page.payloads), score, window };
+    const entry = toEntry(record, page.payloads);
+    yield { type: "message", entry, score, window, ...defined({ supersededBy }) };
   }
   for (const fact of facts.slice(0, limit - count)) yield { type: "fact", fact };
 }

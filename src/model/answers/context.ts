@@ -48,6 +48,12 @@ const LATER_STATEMENT = {
   index: { of: "count|null", wire: "msg_idx" },
 } as const;
 
+const SUPERSEDED_BY = {
+  of: LATER_STATEMENT as typeof LATER_STATEMENT,
+  absent: true,
+  about: "A later hit that says differently what this one says. Null: none is known.",
+} as const;
+
 export const SEARCH_HIT = {
   sessionId: "text",
   shortId: "text",
@@ -77,14 +83,23 @@ export const SEARCH_HIT = {
     about: "The cosine with the query. Null: searched by words only.",
   },
   /** A later hit that says differently what this one says; absent: none is known. */
-  supersededBy: {
-    of: LATER_STATEMENT as typeof LATER_STATEMENT,
-    absent: true,
-    about: "A later hit that says differently what this one says. Null: none is known.",
-  },
+  supersededBy: SUPERSEDED_BY as typeof SUPERSEDED_BY,
   /** At most 16 messages, including the found one. */
   window: [WINDOW_ITEM as typeof WINDOW_ITEM],
   parts: { of: "unknown?", about: "The parts of the score, with `explain`." },
+} as const;
+
+const MESSAGE_TYPE = ["message"] as const;
+
+/** A message that a recall found. */
+export const RECALLED_MESSAGE = {
+  type: { one: MESSAGE_TYPE as typeof MESSAGE_TYPE },
+  entry: ENTRY as typeof ENTRY,
+  score: "number",
+  /** The messages around it, at most 16 with snippets. */
+  window: [WINDOW_ITEM as typeof WINDOW_ITEM],
+  /** A later message of the answer that says differently what this one says. */
+  supersededBy: SUPERSEDED_BY as typeof SUPERSEDED_BY,
 } as const;
 
 export const EXPLANATION = {

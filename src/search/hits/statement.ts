@@ -53,8 +53,19 @@ function sentencesOf(text: string): readonly string[] {
   const sentences = prose
     .split(/[.?!]\s|\n/)
     .map((sentence) => sentence.trim())
-    .filter(({ length }) => length > 3 && length <= MAX_SENTENCE);
+    .filter(
+      (sentence) => sentence.length > 3 && sentence.length <= MAX_SENTENCE && isProse(sentence),
+    );
   return sentences.slice(0, MAX_SENTENCES);
+}
+
+/** A pasted line of a log, JSON or code has more signs and digits. */
+const LEAST_PROSE = 0.75;
+
+function isProse(sentence: string): boolean {
+  let letters = 0;
+  for (const character of sentence) if (/[\p{L}\s]/u.test(character)) letters++;
+  return letters >= LEAST_PROSE * sentence.length;
 }
 
 /** Without numbers. */

@@ -4,10 +4,9 @@ import { z } from "zod";
 import type { WirePrune } from "../../api/context.ts";
 import type { CompactInput } from "../../engine/compaction/compact-options.ts";
 import type { SearchInput } from "../../engine/search.ts";
-import { WINDOW_ITEM } from "../../model/answers/context.ts";
+import { RECALLED_MESSAGE } from "../../model/answers/context.ts";
 import { COMPACTION } from "../../model/compaction-numbers.ts";
 import { formatCount } from "../../model/display.ts";
-import { ENTRY } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import {
   KEEP_WORDS,
@@ -154,12 +153,7 @@ export const recalled: z.ZodType = z
   .object({
     items: z.array(
       z.union([
-        z.object({
-          type: z.literal("message"),
-          entry: schemaOf(ENTRY),
-          score: z.number(),
-          window: z.array(schemaOf(WINDOW_ITEM)),
-        }),
+        schemaOf(RECALLED_MESSAGE),
         z.object({ type: z.literal("fact"), fact: schemaOf(FACT) }),
       ]),
     ),

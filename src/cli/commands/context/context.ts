@@ -2,6 +2,7 @@ import { toWireContext, toWireRecalled } from "../../../api/context.ts";
 import { maskBlock, maskEntry, maskFact } from "../../../api/mask.ts";
 import { toWire } from "../../../api/shape.ts";
 import { toWirePrices } from "../../../api/stats.ts";
+import { laterNote } from "../../../api/text/later.ts";
 import { PROVIDERS, renderContext } from "../../../context/render/render.ts";
 import type { BuiltContext } from "../../../engine/context/build-context.ts";
 import type { Recalled } from "../../../engine/context/recall.ts";
@@ -171,6 +172,8 @@ export const recall: Command = defineCommand({
           await terminal.print(`fact · ${subject} · ${predicate} · ${object}`);
         } else {
           for (const line of formatEntry(item.entry, terminal, style)) await terminal.print(line);
+          const later = laterNote(item, item.entry.sessionId);
+          if (later !== undefined) await terminal.print(`  ${terminal.dim(later)}`);
         }
         await terminal.print();
       }

@@ -1,60 +1,123 @@
 import { expect, test } from "vitest";
+import type { SearchInput } from "../../../engine/search.ts";
 import { open } from "../../../open.ts";
-import type { SearchRequest } from "../../request.ts";
-import { DEFAULT_PROFILE } from "../profile.ts";
 
-/** The same session ranked as a whole, and by its candidates alone. */
-test("messages ranked with only their neighbours have the same scores as in their session", async () => {
-  await using engine = await open(":memory:", { indexing: { flushAt: 0 } });
+/** A session with these messages, alternately the user's and the assistant's, part of it indexed. */
+async function conversation(texts: readonly string[]) {
+  const engine = await open(":memory:", { indexing: { flushAt: 0 } });
   const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
-  const animals = ["otter", "stoat", "vole", "shrew", "weasel"];
-  for (let part = 0; part < 3; part++) {
-    const said = Array.from({ length: 40 }, (_, i) => {
-      const words = animals.filter((_animal, bit) => (((part * 40 + i) * 11) >> bit) % 2 === 1);
-      return { role: "user" as const, actor: "ana", content: `${words.join(" ")} and so on` };
-    });
-    await session.append(said);
-    // Two segments and the tail: a neighbour may be in another one.
-    if (part < 2) await engine.maintainIndex("flush");
-  }
-  const { store } = (
-    engine as unknown as { engine: { store: import("../../../store/store.ts").Store } }
-  ).engine;
-  const profile = {
-    ...DEFAULT_PROFILE,
-    session: 0,
-    recurrence: 0,
-    depth: 0,
-    misspelt: 0,
-    verbatim: 0,
-    candidates: 500,
+  const said = texts.map((content, i) => ({
+    role: i % 2 === 0 ? ("user" as const) : ("assistant" as const),
+    content,
+  }));
+  const half = Math.floor(said.length / 4) * 2;
+  if (half > 0) await session.append(said.slice(0, half));
+  await engine.maintainIndex("flush");
+  await session.append(said.slice(half));
+  const find = async (query: string, input: SearchInput = {}) => {
+    const all = {
+      session: session.id,
+      perSession: 20,
+      limit: 20,
+      contextBefore: 0,
+      contextAfter: 0,
+    };
+    const { hits } = await engine.searchSessions(query, { ...all, ...input });
+    return hits.map(({ index }) => index);
   };
-  const request: SearchRequest = {
-    query: "otter stoat",
-    match: "words",
-    now: 0,
-    limit: 20,
-    perSession: 20,
-    before: 0,
-    after: 0,
-    scope: { sessionIds: [session.id] },
-    branches: "active",
-    profile,
-    explain: true,
-    deadlineMs: 10_000,
-  };
-  const whole = await store.search("default", request);
-  const near = await store.search("default", { ...request, reach: "messages" });
-  const figures = ({ hits }: typeof whole) =>
-    new Map(hits.map(({ entryId, score, parts }) => [entryId, [score, parts?.neighbours]]));
-  expect(near.hits).toHaveLength(20);
-  // The whole session also yields messages that only stand next to matches.
-  const expected = figures(whole);
-  const common = [...figures(near)].filter(([id]) => expected.has(id));
-  expect(common.length).toBeGreaterThan(5);
-  for (const [id, [score, neighbours]] of common) {
-    expect(score).toBeCloseTo(expected.get(id)?.[0] ?? 0, 9);
-    expect(neighbours).toBeCloseTo(expected.get(id)?.[1] ?? 0, 9);
+  return { engine, session, find };
+}
+
+const FILLER = Array.from(
+  { length: 40 },
+  (_, i) => `Talk about nothing in particular, number ${i}.`,
+);
+
+test("words that stand together rank before the same words far apart", async () => {
+  const far = `The otter swims. ${"Many other things happen here. ".repeat(12)} A stoat runs.`;
+  const near = `The otter and the stoat met. ${"Many other things happen here. ".repeat(12)}`;
+  const { engine, find } = await conversation([...FILLER, far, "Fine.", ...FILLER, near, "Fine."]);
+  expect(await find("otter stoat")).toEqual([82, 40]);
+  await engine.close();
+});
+
+test("a message whose neighbour has the rest of the query ranks before one without", async () => {
+  const texts = [
+    "Where is the otter?",
+    "With the stoat.",
+    ...FILLER,
+    "Where is the otter?",
+    "Away.",
+  ];
+  const { engine, find } = await conversation(texts);
+  const found = await find("otter stoat");
+  expect(found.indexOf(0)).toBeLessThan(found.indexOf(42));
+  await engine.close();
+});
+
+test("a long message does not outrank a short one by words that it has by chance", async () => {
+  const long = `${"One thing led to another and then the otter came to the stoat. ".repeat(3)}${"Nothing of interest. ".repeat(400)}`;
+  const { engine, find } = await conversation([
+    ...FILLER,
+    long,
+    "Well.",
+    "The otter saw a stoat.",
+    "So.",
+  ]);
+  expect((await find("otter stoat"))[0]).toBe(42);
+  await engine.close();
+});
+
+test("several hits per session are the best messages of all sessions, at most so many of each", async () => {
+  await using engine = await open(":memory:");
+  for (const animal of ["otter", "stoat"]) {
+    const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
+    await session.append(
+      Array.from({ length: 6 }, (_, i) => ({
+        role: "user" as const,
+        content: `${animal} number ${i}, a lake`,
+      })),
+    );
   }
-  expect(near.hits[0]?.window).toHaveLength(1);
+  const { hits } = await engine.searchSessions("otter lake", { perSession: 3, limit: 10 });
+  const counts = Map.groupBy(hits, ({ sessionId }) => sessionId);
+  expect([...counts.values()].map(({ length }) => length)).toEqual([3, 3]);
+  expect(hits[0]?.window.find(({ found }) => found)?.snippet).toContain("otter");
+});
+
+test("a message that excluded words leave is not found through its neighbour", async () => {
+  const { engine, find } = await conversation(["The otter swims.", "The stoat runs.", ...FILLER]);
+  expect(await find("otter -stoat")).toEqual([0]);
+  await engine.close();
+});
+
+test("a session that matches by its title alone comes after all messages", async () => {
+  await using engine = await open(":memory:");
+  const titled = await engine.createSession({
+    agent: "a",
+    createdBy: "ana",
+    title: "The otter of the lake",
+  });
+  await titled.append([{ role: "user", content: "Hello." }]);
+  const said = await engine.createSession({ agent: "a", createdBy: "ana" });
+  await said.append([{ role: "user", content: "An otter." }]);
+  const { hits } = await engine.searchSessions("otter", { perSession: 5 });
+  expect(hits.map(({ sessionId, entryId }) => [sessionId, entryId === null])).toEqual([
+    [said.id, false],
+    [titled.id, true],
+  ]);
+});
+
+test("a pasted line is the first hit among messages, too", async () => {
+  const line = "error: could not open the file of the lake";
+  const scattered = "The file is open. The lake could not be an error, could it?";
+  const { engine, find } = await conversation([
+    scattered,
+    "Yes.",
+    ...FILLER,
+    `I saw ${line} today`,
+    "Oh.",
+  ]);
+  expect((await find(line))[0]).toBe(42);
+  await engine.close();
 });

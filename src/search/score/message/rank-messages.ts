@@ -36,6 +36,9 @@ const NEIGHBOUR = 1.4;
 const PASSAGE = 1.4;
 const PAIRS = 0.7;
 
+/** What a message can have at most: a copied line is worth more than that. */
+const ALL_PARTS = 1 + NEIGHBOUR + COVERED + SESSION_COVERED + PASSAGE + PAIRS;
+
 /**
  * A long message has many words by chance, more than BM25's normalisation takes off. The score falls
  * with this power of the length, from this many words on.
@@ -89,7 +92,7 @@ export function rankMessages(
     const role = pass.roleWeights[each.role] as number;
     const factor = role * Math.max(1, each.length / LONG) ** -LENGTH_POWER;
     const run = byPlace.get(placeKey(each.best));
-    const line = run === undefined ? 0 : most * run.gain;
+    const line = run === undefined ? 0 : most * run.gain * (run.isLine ? ALL_PARTS : 1);
     const parts = {
       message: factor * each.own,
       neighbours: factor * NEIGHBOUR * each.near,
