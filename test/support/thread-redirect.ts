@@ -13,9 +13,14 @@ const BUILT = new URL("../../dist/storage-thread.js", import.meta.url);
 // Without either, threads would run from the sources, and nothing would tell but the duration of a run.
 for (const file of [SOURCE, BUILT]) accessSync(fileURLToPath(file));
 
+/** How many threads of stores were started from `dist`. */
+export let redirected = 0;
+
 class RedirectedWorker extends workerThreads.Worker {
   constructor(file: string | URL, options?: workerThreads.WorkerOptions) {
-    super(String(file) === SOURCE.href ? BUILT : file, options);
+    const isStore = String(file) === SOURCE.href;
+    super(isStore ? BUILT : file, options);
+    if (isStore) redirected++;
   }
 }
 
