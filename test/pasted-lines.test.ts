@@ -42,7 +42,7 @@ const ASKED: readonly string[] = SESSIONS.slice(0, LINES).map((turns) => {
 });
 
 test("of 60 lines of common words, at least 57 are found first and shown, alike on both databases", async () => {
-  await using sqlite = await open(join(createFolder(), "lines.db"), { durability: "process" });
+  await using sqlite = await open(join(createFolder(), "lines.db"), { inThread: true });
   await using postgres = await open(await createDatabase(), { durability: "process" });
   const found = await findAll(sqlite, ASKED);
   let first = 0;
