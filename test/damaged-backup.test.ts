@@ -76,7 +76,7 @@ describe("a damaged backup", () => {
     const size = readFileSync(file).length;
     const next = seeded(SEED);
     let refused = 0;
-    const rounds = repeats(40, 2_000);
+    const rounds = repeats(25, 2_000);
     for (let i = 0; i < rounds; i++) {
       const position = Math.floor(next() * size);
       if (await isRefused(flip(position, i % 8))) refused++;

@@ -186,21 +186,22 @@ describe("the programs in the documents", () => {
     expect(ran.stdout + ran.stderr).toBe("");
   });
 
-  test.concurrent.each(programs)("$page runs", async ({ page, source }) => {
+  test.each(programs)("$page runs", async ({ page, source }) => {
     const place = join(folder, `ts-${page.replaceAll("/", "-")}`);
     mkdirSync(place);
     const file = (name: string) =>
       JSON.stringify(
         pathToFileURL(join(ROOT, isBuilt ? `dist/${name}.js` : `src/${name}.ts`)).href,
       );
-    const program = MODULES.reduce(
-      (text, [name, module]) => text.replaceAll(`"${name}"`, file(module)),
+    const text = MODULES.reduce(
+      (before, [name, module]) => before.replaceAll(`"${name}"`, file(module)),
       atServer(source),
     );
-    // Stripped here: every process would load the parser of TypeScript.
-    writeFileSync(join(place, "program.mjs"), stripTypeScriptTypes(program));
+    const program = join(place, "program.mjs");
+    writeFileSync(program, stripTypeScriptTypes(text));
     const env = { HOME: place, BACKSCROLL_MODEL_URL: model.url };
-    const ran = await run(process.execPath, ["program.mjs"], { cwd: place, env, input: TYPED });
+    const main = join(ROOT, "test/support/document-program.ts");
+    const ran = await callCli([program], { main, cwd: place, env, input: TYPED });
     expect(ran.stderr).toBe("");
     // Printed checks of a document hold.
     expect([ran.code, ran.stdout]).toEqual([0, expect.not.stringMatching(/undefined|false/)]);

@@ -110,7 +110,7 @@ function choices(name: string, words: readonly string[]): string[][] {
 
 const ANIMALS = ["quokka", "walrus", "gibbon", "narwhal"];
 
-async function checkEdits(engine: Engine, name: string): Promise<void> {
+async function checkEdits(engine: Engine, name: string, count: number): Promise<void> {
   const content = fixture(name);
   const folder = createFolder();
   const edited = world(engine, name, folder);
@@ -119,7 +119,7 @@ async function checkEdits(engine: Engine, name: string): Promise<void> {
   const words = await wordsOf(edited, content);
   expect(words).not.toEqual([]);
   const found = new Map<string, number>();
-  const edits = choices(name, words).slice(-repeats(2, 4));
+  const edits = choices(name, words).slice(-count);
   for (const [i, chosen] of edits.entries()) {
     const animal = ANIMALS[i] ?? "";
     const now = replaced(content, chosen, animal);
@@ -139,11 +139,6 @@ async function checkEdits(engine: Engine, name: string): Promise<void> {
   expect((await engine.verify()).problems).toEqual([]);
 }
 
-test.each(FIXTURES)("%s: the path after edits is that of a fresh ingest", async (name) => {
-  await using engine = await open(":memory:");
-  await checkEdits(engine, name);
-});
-
 const OF_EACH_KIND = [
   "aider/history.txt",
   "claude-code/version-2.jsonl",
@@ -152,9 +147,15 @@ const OF_EACH_KIND = [
   "gemini-cli/session.json",
 ];
 
+test.each(FIXTURES)("%s: the path after edits is that of a fresh ingest", async (name) => {
+  await using engine = await open(":memory:");
+  // The last choice edits two messages at once. Formats of a kind share what follows edits of edits.
+  await checkEdits(engine, name, repeats(OF_EACH_KIND.includes(name) ? 2 : 1, 4));
+});
+
 test.each(OF_EACH_KIND)("%s: the same on PostgreSQL", async (name) => {
   await using engine = await open(await createDatabase());
-  await checkEdits(engine, name);
+  await checkEdits(engine, name, repeats(2, 4));
 });
 
 test.each(FIXTURES.filter((name) => name.endsWith(".jsonl") && !NAMELESS.test(name)))(

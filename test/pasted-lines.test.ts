@@ -9,6 +9,7 @@ import { type Engine, open } from "../src/index.ts";
 import { createFolder } from "./support/folder.ts";
 import { createDatabase } from "./support/postgres.ts";
 import { SEED, seeded } from "./support/random.ts";
+import { repeats } from "./support/repeats.ts";
 
 const WORDS =
   "error fatal failed cannot not found no such file or directory a is the of read open git repository module line at for in to connection refused permission denied invalid argument test".split(
@@ -41,9 +42,9 @@ const ASKED: readonly string[] = SESSIONS.slice(0, LINES).map((turns) => {
 });
 
 test("of 60 lines of common words, at least 57 are found first and shown, alike on both databases", async () => {
-  await using sqlite = await open(join(createFolder(), "lines.db"), { durability: "process" });
+  await using sqlite = await open(join(createFolder(), "lines.db"), { inThread: true });
   await using postgres = await open(await createDatabase(), { durability: "process" });
-  const found = await findAll(sqlite);
+  const found = await findAll(sqlite, ASKED);
   let first = 0;
   let shown = 0;
   for (const [i, line] of ASKED.entries()) {
@@ -56,7 +57,8 @@ test("of 60 lines of common words, at least 57 are found first and shown, alike 
     if (best?.snippet.includes(line)) shown++;
   }
   expect([first, shown].map((count) => count >= 57)).toEqual([true, true]);
-  expect(await findAll(postgres)).toEqual(found);
+  const some = ASKED.slice(0, repeats(15, LINES));
+  expect(await findAll(postgres, some)).toEqual(found.slice(0, some.length));
 });
 
 interface Found {
@@ -66,7 +68,10 @@ interface Found {
 }
 
 /** The best hits of each line. */
-async function findAll(engine: Engine): Promise<readonly (readonly Found[])[]> {
+async function findAll(
+  engine: Engine,
+  asked: readonly string[],
+): Promise<readonly (readonly Found[])[]> {
   const ids: string[] = [];
   for (const turns of SESSIONS) {
     const session = await engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -83,7 +88,7 @@ async function findAll(engine: Engine): Promise<readonly (readonly Found[])[]> {
   }
   await engine.maintainIndex("flush");
   const all: Found[][] = [];
-  for (const line of ASKED) {
+  for (const line of asked) {
     const { hits } = await engine.searchSessions(line, {
       limit: 2,
       contextBefore: 0,

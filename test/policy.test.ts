@@ -9,7 +9,7 @@ import { compatibleEmbedder } from "../src/providers/embedding/compatible-embedd
 import { embeddingModel } from "../src/providers/embedding/to-embedder.ts";
 import { openServer } from "../src/server/index.ts";
 import { writeTurn } from "./support/claude-transcript.ts";
-import { callCli, ROOT, runCli } from "./support/cli.ts";
+import { callCli, ROOT } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 
 const usual = [...POLICY_FILES];
@@ -29,10 +29,10 @@ const put = (text: string) => writeFileSync(file, text);
 const env = () => ({ HOME: home, BACKSCROLL_DB: join(home, "x.db") });
 const open = (...args: string[]) => callCli(args, { env: env(), cwd: home });
 
-/** Commands under the policy, in a process of their own, with `+` between them. */
+/** Commands under the policy, with `+` between them. */
 const cli = (args: readonly string[], more: Record<string, string> = {}, input = "") =>
-  runCli([file, ...args], {
-    bin: join(ROOT, "test/support/policy-cli.ts"),
+  callCli([file, ...args], {
+    main: join(ROOT, "test/support/policy-cli.ts"),
     env: { ...env(), ...more },
     cwd: home,
     input,

@@ -59,10 +59,15 @@ searchCases(
   async () => undefined,
   isStress ? ALL_CASES : READING_CASES,
 );
-searchCases("in segments, on PostgreSQL", createDatabase, async (tenant) => {
-  await tenant.maintainIndex("flush");
-  await tenant.maintainIndex("purge");
-});
+searchCases(
+  "in segments, on PostgreSQL",
+  createDatabase,
+  async (tenant) => {
+    await tenant.maintainIndex("flush");
+    await tenant.maintainIndex("purge");
+  },
+  isStress ? ALL_CASES : READING_CASES,
+);
 
 test("inputs and outputs of tools are found where the host indexes them", async () => {
   const found = async (tools: "names" | "inputs" | "all") => {

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 async function started(address: string) {
-  const engine = await open(address);
+  const engine = await open(address, { inThread: !address.startsWith("postgres") });
   onTestFinished(() => engine.close());
   return { address, session: await engine.createSession({ agent: "coder", createdBy: "ana" }) };
 }

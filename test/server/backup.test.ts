@@ -97,7 +97,7 @@ describe("a backup", () => {
     });
     const file = join(folder, "copy.db");
     writeFileSync(file, bytes);
-    const copy = await open(file);
+    const copy = await open(file, { inThread: true });
     const [status, original] = [await copy.status(), await world.engine.status()];
     expect(status.tenants.map(({ tenant, messages }) => [tenant, messages])).toEqual(
       original.tenants.map(({ tenant, messages }) => [tenant, messages]),

@@ -9,8 +9,9 @@ import { startNode } from "./node.ts";
 
 const json = { "content-type": "application/json" };
 
-test("starts, prints its address, keeps acknowledged writes, and exits with 0", async () => {
-  const db = join(createFolder(), "store.db");
+test("starts, prints its address, keeps acknowledged writes, also in a copy, and exits with 0", async () => {
+  const folder = createFolder();
+  const [db, copy] = [join(folder, "store.db"), join(folder, "copy.db")];
   const node = await startNode(["--db", db]);
   onTestFinished(() => void node.child.kill("SIGKILL"));
   expect(await (await fetch(`${node.url}/readyz`)).json()).toEqual({ status: "ready" });
@@ -18,10 +19,15 @@ test("starts, prints its address, keeps acknowledged writes, and exits with 0", 
   const made = await fetch(`${node.url}/v1/sessions`, { method: "POST", headers: json, body });
   expect(made.status).toBe(201);
   expect(await (await fetch(`${node.url}/docs`)).text()).toContain("/v1/sessions/{session_id}");
+  // The copy has the newest acknowledged writes.
+  const ran = await callCli(["backup", copy, "--db", node.url, "--json"], {});
+  expect([ran.code, ran.stderr]).toEqual([0, ""]);
   expect(await node.stop()).toBe(0);
   expect(node.stderr()).toBe("");
-  await using memory = await open(db, { inThread: true });
-  expect((await memory.listSessions()).sessions).toMatchObject([{ title: "Kept" }]);
+  for (const file of [db, copy]) {
+    await using memory = await open(file, { inThread: true });
+    expect((await memory.listSessions()).sessions).toMatchObject([{ title: "Kept" }]);
+  }
 });
 
 test("acknowledged writes survive kill -9", async () => {
@@ -48,21 +54,6 @@ test("acknowledged writes survive kill -9", async () => {
   const { messages } = await memory.listMessages("one", { limit: 500 });
   const stored = messages.map(({ blocks }) => (blocks[0] as { text: string }).text);
   expect(stored.slice(0, acknowledged.length)).toEqual(acknowledged.slice(0, 500));
-});
-
-test("a copy of its store includes the newest acknowledged writes", async () => {
-  const folder = createFolder();
-  const node = await startNode(["--db", join(folder, "store.db")]);
-  onTestFinished(() => void node.child.kill("SIGKILL"));
-  const body = JSON.stringify({ agent: "coder", created_by: "ana", title: "Kept" });
-  await fetch(`${node.url}/v1/sessions`, { method: "POST", headers: json, body });
-  const copy = join(folder, "copy.db");
-  const ran = await callCli(["backup", copy, "--db", node.url, "--json"], {});
-  expect([ran.code, ran.stderr]).toEqual([0, ""]);
-  expect(await node.stop()).toBe(0);
-  expect(node.stderr()).toBe("");
-  await using memory = await open(copy, { inThread: true });
-  expect((await memory.listSessions()).sessions).toMatchObject([{ title: "Kept" }]);
 });
 
 test("follows this machine's transcripts, and notifies MCP callers", async () => {

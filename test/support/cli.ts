@@ -35,27 +35,35 @@ export function runCli(args: readonly string[], options: RunOptions = {}): Promi
 }
 
 /** The options of a command in the shared process. */
-export type CallOptions = Pick<RunOptions, "env" | "input" | "cwd">;
+export interface CallOptions extends Pick<RunOptions, "env" | "input" | "cwd"> {
+  /** A module whose `main` runs the command, in a process of its own. Default: the command line's. */
+  readonly main?: string;
+}
 
 /** Runs `backscroll` with `args` in a process that runs many commands, see `cli-host.ts`. */
 export function callCli(args: readonly string[], options: CallOptions = {}): Promise<Ran> {
-  const { env, input = "", cwd = ROOT } = options;
-  const called = lastCall.then(() => host({ args, env: environmentOf(env), cwd, input }));
+  const { env, input = "", cwd = ROOT, main = MAIN } = options;
+  const called = lastCall.then(() => host(main, { args, env: environmentOf(env), cwd, input }));
   lastCall = called.catch(() => undefined);
   return called;
 }
 
 /** Commands run one at a time: environment and working folder are process-wide. */
 let lastCall: Promise<unknown> = Promise.resolve();
-let running: ChildProcess | undefined;
+const running = new Map<string, ChildProcess>();
 
-async function host(command: HostedCommand): Promise<Ran> {
-  running ??= await startHost();
-  const child = running;
+const MAIN = join(
+  ROOT,
+  process.env["BACKSCROLL_BUILT"] === undefined ? "src/cli/main.ts" : "dist/cli/main.js",
+);
+
+async function host(main: string, command: HostedCommand): Promise<Ran> {
+  const child = running.get(main) ?? (await startHost(main));
+  running.set(main, child);
   child.send(command);
   const died = new AbortController();
   const exit = once(child, "exit", { signal: died.signal }).then(([code]) => {
-    running = undefined;
+    running.delete(main);
     throw new Error(`the host of commands ended with ${code} at: ${command.args.join(" ")}`);
   });
   try {
@@ -67,11 +75,9 @@ async function host(command: HostedCommand): Promise<Ran> {
   }
 }
 
-async function startHost(): Promise<ChildProcess> {
-  const main =
-    process.env["BACKSCROLL_BUILT"] === undefined ? "src/cli/main.ts" : "dist/cli/main.js";
+async function startHost(main: string): Promise<ChildProcess> {
   const files = [join(import.meta.dirname, "cli-host.ts"), join(ROOT, "bin/backscroll.js")];
-  const child = spawn(process.execPath, [...files, join(ROOT, main)], {
+  const child = spawn(process.execPath, [...files, main], {
     env: environmentOf(),
     stdio: ["ignore", "inherit", "inherit", "ipc"],
     serialization: "advanced",

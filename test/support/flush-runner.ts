@@ -19,7 +19,9 @@ export interface TurnReport {
 }
 
 const task = await receiveTask<FlushTask>();
-await using memory = await open(task.address, { durability: "process" });
+// Threads of SQLite take longer to start than the turns take.
+const inThread = !task.address.startsWith("postgres");
+await using memory = await open(task.address, { durability: "process", inThread });
 const session = await memory.getSession(task.sessionId);
 const model = compatibleModel({ baseUrl: task.modelUrl, model: "noter" });
 const housekeeping = autoCompaction({

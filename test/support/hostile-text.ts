@@ -24,7 +24,7 @@ const UNITS: readonly string[] = [
 const ENDS: readonly string[] = ["\u0001", "\nx\u0001"];
 
 /** A text: a beginning, a unit many times, and an end. */
-interface Hostile {
+export interface Hostile {
   readonly before: string;
   readonly unit: string;
   readonly end: string;

@@ -82,7 +82,7 @@ describe("a line that is cut as it comes", () => {
 
   test("stays valid if the text between its values is long, at any cut", () => {
     const numbers = Array.from({ length: 400 }, (_, i) => 1_000_000 + i);
-    for (let shift = 0; shift < 24; shift++) {
+    for (let shift = 0; shift < 24; shift += repeats(5, 1)) {
       const blocks = Array.from({ length: 900 }, (_, i) => [
         "x ".repeat(600 + ((i + shift) % 17)),
         numbers,

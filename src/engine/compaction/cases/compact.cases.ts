@@ -197,7 +197,7 @@ export function compactCases({ tenant }: ContextCases): void {
             }
           }
         }),
-        { numRuns: repeats(30, 300) },
+        { numRuns: repeats(15, 300) },
       );
       expect([...outcomes]).toEqual(expect.arrayContaining(["done", "no_gain"]));
     });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { repeats } from "../../../../test/support/repeats.ts";
 import { textOf } from "../../../model/block.ts";
 import type { BuiltContext } from "../build-context.ts";
 import { type ContextCases, turns } from "./fixture.cases.ts";
@@ -67,7 +68,7 @@ export function recallEvictedCases({ tenant }: ContextCases): void {
           { tokenBudget: 4_000, recentTurns: 5 },
         ];
         for (const setting of settings) {
-          for (const query of WORDS.filter((_, i) => i % 2 === 0)) {
+          for (const query of WORDS.filter((_, i) => i % repeats(4, 1) === 0)) {
             const context = await session.buildContext({ ...setting, query });
             expect(context.tokens).toBeLessThanOrEqual(setting.tokenBudget);
             if (!textIn(context).includes(query)) missing.push(`${setting.tokenBudget} ${query}`);

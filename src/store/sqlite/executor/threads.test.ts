@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { createFolder } from "../../../../test/support/folder.ts";
 import { textOf } from "../../../model/block.ts";
 import { open } from "../../../open.ts";
 import type { IndexRequest } from "../../../search/request.ts";
@@ -100,7 +101,7 @@ test("the log is reused beside searches without a pause", async () => {
   const path = join(folder, "store.db");
   const module = `data:text/javascript,export const indexCode = {
     createCache() {}, *maintain() {}, *search() {
-      for (const end = Date.now() + 200; Date.now() < end;);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
       return { hits: [], notes: [], unreadable: [], lag: 0 };
     } }`;
   try {
@@ -195,4 +196,14 @@ test.each([
   } finally {
     rmSync(folder, { recursive: true });
   }
+});
+
+const isBuilt = process.env["BACKSCROLL_BUILT"] !== undefined;
+
+test.runIf(isBuilt)("threads of stores in a built run start from the built code", async () => {
+  const redirect = await import("../../../../test/support/thread-redirect.ts");
+  const before = redirect.redirected;
+  await using engine = await open(join(createFolder(), "built.db"));
+  await engine.listSessions();
+  expect(redirect.redirected).toBe(before + 2);
 });
