@@ -1,8 +1,8 @@
 /** BEAM (mohammadtavakoli78/BEAM), chats of 100,000 and 500,000 tokens: a clone, or made files. */
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { BeamHalf, Haystack } from "./memory-set.ts";
+import { type BeamHalf, type Haystack, readJson } from "./memory-set.ts";
 
 export const BEAM_SIZES = ["100K", "500K"] as const;
 export type BeamSize = (typeof BEAM_SIZES)[number];
@@ -42,7 +42,7 @@ const FIRST_AT = Date.UTC(2024, 0, 1);
 const MINUTE_MS = 60_000;
 
 export function readBeamFile(path: string): BeamChat[] {
-  return JSON.parse(readFileSync(path, "utf8")) as BeamChat[];
+  return readJson(path) as BeamChat[];
 }
 
 /** The chats of one size in a clone that have both their messages and their questions. */
@@ -100,7 +100,7 @@ function halfOf(chat: number, size: BeamSize): BeamHalf {
 
 /** A message without a date is a minute after the one before it. */
 function readMessages(path: string): BeamChat["messages"] {
-  const batches = JSON.parse(readFileSync(path, "utf8")) as readonly {
+  const batches = readJson(path) as readonly {
     readonly turns: readonly (readonly Said[])[];
   }[];
   let at = FIRST_AT;
@@ -115,7 +115,7 @@ function readMessages(path: string): BeamChat["messages"] {
 }
 
 function readQuestions(path: string): BeamChat["questions"] {
-  const probes = JSON.parse(readFileSync(path, "utf8")) as Probes;
+  const probes = readJson(path) as Probes;
   return Object.entries(probes).flatMap(([kind, questions]) =>
     questions.map(({ question, source_chat_ids: ids }) => ({
       kind,

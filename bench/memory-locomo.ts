@@ -1,7 +1,6 @@
 /** LoCoMo: `data/locomo10.json` of snap-research/LoCoMo, or labelled lines made of it. */
 
-import { readFileSync } from "node:fs";
-import type { Haystack } from "./memory-set.ts";
+import { type Haystack, readJson } from "./memory-set.ts";
 import { type LabelledMessage, type LabelledSession, readLabelledData } from "./recall-data.ts";
 
 const CATEGORIES = ["", "multi-hop", "temporal", "open-domain", "single-hop", "adversarial"];
@@ -25,7 +24,7 @@ interface Turn {
 }
 
 export function readLocomo(path: string): Haystack[] {
-  const conversations = JSON.parse(readFileSync(path, "utf8")) as readonly Conversation[];
+  const conversations = readJson(path) as readonly Conversation[];
   return conversations.map((each, i) => haystackOf(each, each.sample_id ?? String(i)));
 }
 

@@ -1,7 +1,6 @@
 /** LongMemEval (xiaowu0162/LongMemEval): `longmemeval_s*.json`, a haystack for each question. */
 
-import { readFileSync } from "node:fs";
-import type { Haystack } from "./memory-set.ts";
+import { type Haystack, readJson } from "./memory-set.ts";
 
 interface Instance {
   readonly question_id: string;
@@ -18,7 +17,7 @@ interface Instance {
 
 /** Questions that nothing answers (`_abs`) are left out, as in the official printout. */
 export function* readLongMemEval(path: string): Generator<Haystack> {
-  const all = JSON.parse(readFileSync(path, "utf8")) as readonly Instance[];
+  const all = readJson(path) as readonly Instance[];
   for (const instance of all) {
     const { question_id, answer_session_ids } = instance;
     if (!question_id.includes("_abs") && answer_session_ids.length > 0) yield haystackOf(instance);

@@ -1,8 +1,8 @@
 /** sde-bench (vectorize-io/sde-bench): bug reports, and the chat that decided. */
 
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Haystack } from "./memory-set.ts";
+import { type Haystack, readJson } from "./memory-set.ts";
 
 /** As `sde.json` has it. */
 export interface SdeData {
@@ -36,7 +36,7 @@ const WEEK_MS = 7 * 24 * HOUR_MS;
 const DECOY_MS = 3_000_000;
 
 export function readSdeFile(path: string): SdeData {
-  return JSON.parse(readFileSync(path, "utf8")) as SdeData;
+  return readJson(path) as SdeData;
 }
 
 /** The tasks of a clone that have chats, and `gen/decoy_conversations.json` around them. */
@@ -49,9 +49,7 @@ export function readSdeClone(clone: string): SdeData {
     .sort()) {
     const path = join(clone, name, "tasks", "main", "task.json");
     if (!existsSync(path)) continue;
-    const { task_id, bug_report, conversations } = JSON.parse(
-      readFileSync(path, "utf8"),
-    ) as SdeTask;
+    const { task_id, bug_report, conversations } = readJson(path) as SdeTask;
     if (conversations === undefined || conversations.length === 0) continue;
     const all = (
       Array.isArray(conversations[0]) ? conversations : [conversations]
@@ -68,9 +66,9 @@ export function readSdeClone(clone: string): SdeData {
       superseded: ids.slice(0, -1),
     });
   }
-  const decoys = JSON.parse(
-    readFileSync(join(clone, "gen", "decoy_conversations.json"), "utf8"),
-  ) as readonly { readonly turns: readonly SdeTurn[] }[];
+  const decoys = readJson(join(clone, "gen", "decoy_conversations.json")) as readonly {
+    readonly turns: readonly SdeTurn[];
+  }[];
   for (const [i, { turns }] of decoys.entries()) {
     chats.push({ id: `decoy${i}`, at: FIRST_AT + i * DECOY_MS, turns: turnsOf(turns) });
   }

@@ -1,5 +1,6 @@
 /** Labelled sets of `bench memory`: haystacks, and questions with their evidence. */
 
+import { readFileSync } from "node:fs";
 import type { LabelledSession, Question } from "./recall-data.ts";
 
 export interface MemoryQuestion extends Question {
@@ -29,3 +30,12 @@ export type SetName = "locomo" | "beam" | "sde-bench" | "longmemeval";
 
 /** In which half of BEAM a question is: `dev` has been seen while the ranking was made. */
 export type BeamHalf = "dev" | "held";
+
+/** An error names the file: a pointer of Git LFS, say, is no JSON. */
+export function readJson(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (cause) {
+    throw new Error(`${path} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
