@@ -26,7 +26,7 @@ export async function evidence({ data, tokenBudget, k }: EvidenceTask): Promise<
     const ids = new Map<string, string>();
     for (const { messages } of sessions.filter((each) => each.conversation === conversation)) {
       const entries = await session.append(
-        messages.map(({ role, actor, text }) => ({ role, actor, content: text })),
+        messages.map(({ role, actor = role, text }) => ({ role, actor, content: text })),
       );
       messages.forEach(({ id }, i) => {
         ids.set(entries[i]?.id ?? "", id);

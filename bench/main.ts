@@ -9,6 +9,7 @@ import { benchFleet } from "./fleet.ts";
 import { benchIngest } from "./ingest.ts";
 import { benchMcp } from "./mcp.ts";
 import type { BenchOptions } from "./measure.ts";
+import { benchMemory, type MemoryOptions } from "./memory.ts";
 import { benchPage } from "./page.ts";
 import { benchRecall, type RecallOptions } from "./recall.ts";
 import { benchSearch } from "./search.ts";
@@ -23,6 +24,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   fleet: benchFleet,
   ingest: benchIngest,
   mcp: benchMcp,
+  memory: benchMemory,
   page: benchPage,
   recall: benchRecall,
   search: benchSearch,
@@ -40,6 +42,7 @@ const HELP = `Usage: npm run bench -- NAME… [options]
            appends, pages, searches; small tenants beside the large one; appends by 1, 2 and 4 nodes
   ingest   generated transcripts: speed, memory, size, and a second scan
   mcp      latency of backscroll mcp among many messages, one process and several
+  memory   public benchmarks beside FTS5: LoCoMo, BEAM, sde-bench, LongMemEval, those in --data
   page     the page in a Chromium: first paint, keystroke to results, a session of 100,000; without
            --quick, or with --only minutes, also five minutes of scrolling through it
   recall   hit@1 and hit@5 of search on labelled conversations, beside FTS5
@@ -61,13 +64,15 @@ Options
                      one with transcripts/ and commits.json or needles.json; archive, context: a
                      folder of transcripts (context: whether each session's contexts fit)
                      recall: or paraphrases, for questions in other words than their answers
+                     memory: the folder with the benchmarks' files or clones (docs/benchmarks.md)
+  --half NAME        memory: dev or held, that half of BEAM; both if left out
   --soak-seconds N   serve: length of the soak; 600 if left out, 60 with --quick
   --soak-rate N      serve: requests a second of the soak; 200 if left out
   --copies N         archive: ingests the folder N times, each time as other sessions
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or plain
-  --embedder local   recall: with vectors of the local model
-  --vectors PATH     recall: folder of the vector cache
+  --embedder local   recall, memory: with vectors of the local model
+  --vectors PATH     recall, memory: folder of the vector cache
   --mastra PATH      adapters: folder with @mastra/libsql and @mastra/core, for comparison
   --distractors N    recall: loss of the candidate pass among N distractor messages
   --help
@@ -95,6 +100,7 @@ async function main(): Promise<number> {
   const benches = positionals.flatMap((name) => BENCHES[name] ?? []);
   const { backend } = values;
   const recall = recallOptions(values);
+  const memory = memoryOptions(values, recall);
   const messages = Number(values.messages);
   const copies = Number(values.copies);
   const soak = {
@@ -108,7 +114,8 @@ async function main(): Promise<number> {
     copies > 0 &&
     soak.seconds > 0 &&
     soak.rate > 0 &&
-    (!benches.includes(benchRecall) || recall !== undefined);
+    (!benches.includes(benchRecall) || recall !== undefined) &&
+    (!benches.includes(benchMemory) || memory !== undefined);
   const areKnown = benches.length > 0 && benches.length === positionals.length;
   if (!areKnown || !known || !isComplete) {
     console.error(HELP);
@@ -123,6 +130,7 @@ async function main(): Promise<number> {
     soak,
     ...(values.folder === undefined ? {} : { folder: values.folder }),
     ...(recall === undefined ? {} : { recall }),
+    ...(memory === undefined ? {} : { memory }),
     ...(values.data === undefined ? {} : { data: values.data }),
     ...(values.mastra === undefined ? {} : { mastra: values.mastra }),
     ingest: { megabytes: Number(values.megabytes), files: Number(values.files) },
@@ -151,6 +159,7 @@ function parse() {
       haystack: { type: "string", default: "all" },
       profile: { type: "string", default: "default" },
       distractors: { type: "string", default: "0" },
+      half: { type: "string" },
       embedder: { type: "string" },
       vectors: { type: "string" },
       mastra: { type: "string" },
@@ -174,4 +183,20 @@ function recallOptions({
   const options: RecallOptions = { data, haystack, profile, distractors: Number(distractors) };
   const kept = vectors === undefined ? {} : { vectors };
   return embedder === undefined ? options : { ...options, ...kept, embedder };
+}
+
+/** Undefined if they are incomplete or wrong. */
+function memoryOptions(
+  { half }: ReturnType<typeof parse>["values"],
+  recall: RecallOptions | undefined,
+): MemoryOptions | undefined {
+  if (recall === undefined) return undefined;
+  const { data: folder, embedder, vectors } = recall;
+  const options: MemoryOptions = {
+    folder,
+    ...(embedder === undefined ? {} : { embedder }),
+    ...(vectors === undefined ? {} : { vectors }),
+  };
+  if (half === undefined) return options;
+  return half === "dev" || half === "held" ? { ...options, half } : undefined;
 }

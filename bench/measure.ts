@@ -6,6 +6,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { IngestBenchOptions } from "./ingest.ts";
+import type { MemoryOptions } from "./memory.ts";
 import { plainScript } from "./plain-scripts.ts";
 import type { RecallOptions } from "./recall.ts";
 
@@ -19,6 +20,7 @@ export interface BenchOptions {
   readonly messages: number;
   readonly folder?: string;
   readonly recall?: RecallOptions;
+  readonly memory?: MemoryOptions;
   /** The folder that `archive` ingests, and how often, each time as other sessions. */
   readonly data?: string;
   readonly copies: number;

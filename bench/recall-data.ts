@@ -6,9 +6,12 @@ import { join } from "node:path";
 export interface LabelledMessage {
   /** Unique within its conversation. */
   readonly id: string;
-  readonly actor: string;
+  /** The author's name, where there is more than the role. */
+  readonly actor?: string;
   readonly role: "user" | "assistant";
   readonly text: string;
+  /** Milliseconds since 1970; if left out, one after another from the session's start. */
+  readonly at?: number;
 }
 
 export interface LabelledSession {

@@ -1,6 +1,12 @@
 /** Our own search over labelled conversations, through the public API. */
 
-import { type Embedder, type Engine, type OpenOptions, open } from "../src/index.ts";
+import {
+  type Embedder,
+  type Engine,
+  type OpenOptions,
+  open,
+  type SessionHandle,
+} from "../src/index.ts";
 import type { RankingProfile } from "../src/search/score/profile.ts";
 import type { LabelledSession, Question } from "./recall-data.ts";
 import type { Found, Ranker } from "./recall-figures.ts";
@@ -11,16 +17,20 @@ const BATCH = 100;
 /** A generous deadline: answers are measured, not times. */
 const PATIENCE_MS = 60_000;
 
-/** Options of `open` that wait for vectors. */
+/** Options of `open` that wait for every answer, and for vectors. */
 export function patientOptions(embedder: Embedder | undefined): OpenOptions {
-  if (embedder === undefined) return {};
-  return { embedder, embedDeadlineMs: PATIENCE_MS, searchDeadlineMs: PATIENCE_MS };
+  const patient = { embedDeadlineMs: PATIENCE_MS, searchDeadlineMs: PATIENCE_MS };
+  return embedder === undefined ? patient : { ...patient, embedder };
 }
 
 /** Conversations in a store, each a project of its own. */
 export class RecallStore {
   readonly #engine: Engine;
   readonly #sessions = new Map<string, LabelledSession>();
+  /** By conversation: its first session. */
+  readonly #first = new Map<string, SessionHandle>();
+  /** Labelled ids of messages, by entry. */
+  readonly #messages = new Map<string, string>();
 
   private constructor(engine: Engine) {
     this.#engine = engine;
@@ -30,8 +40,9 @@ export class RecallStore {
   static async fill(
     sessions: Iterable<LabelledSession>,
     embedder?: Embedder,
+    address = ":memory:",
   ): Promise<RecallStore> {
-    const store = new RecallStore(await open(":memory:", patientOptions(embedder)));
+    const store = new RecallStore(await open(address, patientOptions(embedder)));
     for (const session of sessions) await store.#add(session);
     if (embedder !== undefined) await store.#engine.embedStored();
     return store;
@@ -47,6 +58,16 @@ export class RecallStore {
     };
   }
 
+  /** The messages of the conversation's first session that it recalls for the question. */
+  async recall({ question, conversation }: Question, k: number): Promise<string[]> {
+    const session = this.#first.get(conversation) as SessionHandle;
+    const found: string[] = [];
+    for await (const recalled of session.recall(question, { k })) {
+      if (recalled.type === "message") found.push(this.#messages.get(recalled.entry.id) as string);
+    }
+    return found;
+  }
+
   async close(): Promise<void> {
     await this.#engine.close();
   }
@@ -60,14 +81,18 @@ export class RecallStore {
       origin: { projectId: session.conversation },
     });
     this.#sessions.set(stored.id, session);
-    const messages = session.messages.map(({ role, actor, text }, i) => ({
+    if (!this.#first.has(session.conversation)) this.#first.set(session.conversation, stored);
+    const messages = session.messages.map(({ role, actor, text, at }, i) => ({
       role,
-      actor,
-      content: text,
-      createdAt: startedAt + i,
+      ...(actor === undefined ? {} : { actor }),
+      content: text === "" ? " " : text,
+      createdAt: at ?? startedAt + i,
     }));
     for (let i = 0; i < messages.length; i += BATCH) {
-      await stored.append(messages.slice(i, i + BATCH));
+      const entries = await stored.append(messages.slice(i, i + BATCH));
+      for (const [j, { id }] of entries.entries()) {
+        this.#messages.set(id, session.messages[i + j]?.id as string);
+      }
     }
   }
 

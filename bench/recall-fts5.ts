@@ -26,7 +26,7 @@ export class Fts5Ranker implements Ranker {
     const insert = this.#db.prepare("INSERT INTO messages VALUES (?, ?, ?, ?)");
     this.#db.exec("BEGIN");
     for (const { conversation, session, messages } of sessions) {
-      for (const { id, actor, text } of messages) {
+      for (const { id, role, actor = role, text } of messages) {
         // With the author's name, which our own search indexes too.
         insert.run(`${actor}: ${text}`, conversation, session, id);
       }
@@ -44,17 +44,24 @@ export class Fts5Ranker implements Ranker {
     });
   }
 
-  messages({ question, conversation }: Question): Found[] {
+  /** `limit`: -1 for all. */
+  messages({ question, conversation }: Question, limit = -1): Found[] {
     const words = wordsOf(question, this.#kind);
     if (words.length === 0) return [];
     const match = words.map((word) => `"${word}"`).join(" OR ");
     const own = this.#isOwn ? "AND conversation = ?" : "";
     const select = this.#db.prepare(
       `SELECT conversation, session, message FROM messages
-       WHERE messages MATCH ? ${own} ORDER BY bm25(messages), rowid`,
+       WHERE messages MATCH ? ${own} ORDER BY bm25(messages), rowid LIMIT ?`,
     );
-    const rows = this.#isOwn ? select.all(match, conversation) : select.all(match);
+    const rows = this.#isOwn ? select.all(match, conversation, limit) : select.all(match, limit);
     return rows as unknown as Found[];
+  }
+
+  /** Of the texts and their index. */
+  get bytes(): number {
+    const pragma = (name: string) => this.#db.prepare(`PRAGMA ${name}`).get()?.[name] as number;
+    return pragma("page_count") * pragma("page_size");
   }
 
   close(): void {
