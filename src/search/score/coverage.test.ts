@@ -28,9 +28,9 @@ describe("the coverage weight of a term", () => {
     const whole = term("foobar", 9, { isPiece: false });
     const parts = [term("foo", 2, { whole: "foobar" }), term("bar", 3, { whole: "foobar" })];
     const [ofWhole, ...ofParts] = coverWeights([whole, ...parts]);
-    expect(ofWhole).toBeCloseTo(0.3 * 5);
-    expect(ofParts[0]).toBeCloseTo(0.7 * 2);
-    expect(ofParts[1]).toBeCloseTo(0.7 * 3);
+    expect(ofWhole).toBeCloseTo(0.7 * 5);
+    expect(ofParts[0]).toBeCloseTo(0.3 * 2);
+    expect(ofParts[1]).toBeCloseTo(0.3 * 3);
   });
 
   test("is zero for other word forms, prefixes and actors", () => {

@@ -6,7 +6,7 @@ import type { WeightedTerm } from "./message-pass.ts";
 export const NEARBY = 0.7;
 
 /** Weight of the parts of an identifier without the identifier itself. */
-const PARTS = 0.7;
+const PARTS = 0.3;
 
 /**
  * The query counts as said in messages if one passage without tool outputs has this share of it.

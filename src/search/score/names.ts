@@ -11,7 +11,7 @@ import type { QueryTerm } from "./query-terms.ts";
 const FIELDS = [...MESSAGE_FIELDS, ...SESSION_FIELDS] as const;
 
 /** Factor for parts of a known identifier, in a query of names only. */
-const KNOWN_PART = 1 / 3;
+const KNOWN_PART = 0.1;
 
 /**
  * The terms that a query is scored by. An unknown identifier is replaced by its non-trivial parts,
