@@ -13,8 +13,10 @@ import { CHUNK_DOCUMENTS } from "../../index/layout.ts";
 import { countAt } from "../../index/lists/packed-counts.ts";
 import { placeOf } from "../../index/lists/term-list.ts";
 import type { SessionPath } from "../../port.ts";
+import type { View } from "../../snapshot.ts";
 import { termGain } from "../bm25.ts";
 import { NEARBY } from "../coverage.ts";
+import { type ChunkFilter, chunkFilter } from "../filter/filter.ts";
 import type { RunGain } from "../lines.ts";
 import type { MessagePass, WeightedTerm } from "../message-pass.ts";
 import type { Ranked } from "../rank.ts";
@@ -33,6 +35,8 @@ const COVERED = 1;
 /** For the share that the candidates of its session have together: the same for all of one session. */
 const SESSION_COVERED = 1.5;
 const NEIGHBOUR = 1.4;
+/** For the BM25 of the session's title, date and the like. */
+const BOOST = 2;
 const PASSAGE = 1.4;
 const PAIRS = 0.7;
 
@@ -77,6 +81,20 @@ export function rankMessages(
     sessions.set(session, own);
     candidates.push(scorer.score(best, own.of(best)));
   }
+  // A message that answers, or is answered by, a good candidate may have few of the words.
+  const known = new Set(candidates.map(({ best }) => placeKey(best)));
+  const accepts = acceptance(pass);
+  const leading = candidates.toSorted((a, b) => b.own - a.own).slice(0, READ_CLOSELY);
+  for (const { best } of leading) {
+    const own = sessions.get(best.session);
+    for (const spot of own?.of(best) ?? []) {
+      if (known.has(placeKey(spot)) || !accepts(spot)) continue;
+      known.add(placeKey(spot));
+      const next = { ...best, ...spot };
+      const scored = scorer.score(next, own?.of(next) ?? []);
+      if (scored.own > 0) candidates.push(scored);
+    }
+  }
   const most = candidates.reduce((max, { own }) => Math.max(max, own), 0) || 1;
   const loose = (each: Candidate) =>
     (each.own + NEIGHBOUR * each.near) / most + COVERED * each.covered;
@@ -97,7 +115,7 @@ export function rankMessages(
       message: factor * each.own,
       neighbours: factor * NEIGHBOUR * each.near,
       session: most * SESSION_COVERED * scorer.coveredBy(each.best.session),
-      boost: boosts.get(each.best.session) ?? 0,
+      boost: BOOST * (boosts.get(each.best.session) ?? 0),
       coverage: factor * most * (COVERED * each.covered + PASSAGE * passage + PAIRS * pairs) + line,
     };
     const { session, view, document } = each.best;
@@ -109,6 +127,21 @@ export function rankMessages(
     const isLine = run?.isLine === true ? { line } : {};
     return { session, message, score: total, parts, covered, ...isLine };
   });
+}
+
+/** Whether a message meets the filter. A missing blob makes the attempt run again. */
+function acceptance({ views, filter }: Pick<MessagePass, "views" | "filter">) {
+  const chunks = new Map<string, ChunkFilter | null | undefined>();
+  return ({ view, document }: Spot): boolean => {
+    const chunk = Math.floor(document / CHUNK_DOCUMENTS);
+    const key = `${view}/${chunk}`;
+    if (!chunks.has(key)) {
+      const own = views[view] as View;
+      const columns = own.source.columns(chunk);
+      chunks.set(key, columns && chunkFilter(own, chunk, columns, filter));
+    }
+    return chunks.get(key)?.accepts(document % CHUNK_DOCUMENTS) ?? false;
+  };
 }
 
 function placeKey({ view, document }: Spot): string {
