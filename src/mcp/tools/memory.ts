@@ -72,7 +72,7 @@ const OUTPUT = z.object({
 export const remember: Tool = defineTool({
   name: "remember",
   title: "Keep a note",
-  description: `${MEMORY_WORDS.remember} For decisions, preferences, habits. Not for what was said: that is kept, unless the user wants it forgotten, or says that it does not hold: then mark it.`,
+  description: `${MEMORY_WORDS.remember} For decisions, preferences, habits. Not for what was said: that is kept, unless the user wants it forgotten or marked.`,
   scope: "write",
   // Replaces a note of the same name.
   destructive: true,
@@ -90,11 +90,9 @@ export const remember: Tool = defineTool({
       "The note's source: its deletion with cascade deletes the note.",
     ).optional(),
     mark: id(
-      "In place of a note: a message (k3f9#12) or session (k3f9) that does not hold, with reason. Only if the user says so, never on your own judgement.",
+      "No note: what the user, not you, says no longer holds: k3f9, k3f9#12. content is why; without it the mark is taken back.",
     ).optional(),
-    reason: name("Of mark: why it does not hold, in the user's words.").optional(),
-    replaced_by: id("Of mark: what holds in its place, as k3f9#40.").optional(),
-    unmark: id("Alone: takes a mark back, if the user says so.").optional(),
+    replaced_by: id("What holds instead.").optional(),
     forget_conversation: z
       .boolean()
       .describe("Alone: keep nothing of this conversation.")
@@ -107,11 +105,10 @@ export const remember: Tool = defineTool({
       return keepNothingOf(host, Object.keys(given).length > 0 || sessionId !== undefined);
     }
     const { tenant, access } = host;
-    const { name: called, content, mark, unmark, reason, replaced_by: replacedBy } = given;
-    if (mark !== undefined || unmark !== undefined) {
-      const ref = mark ?? unmark ?? "";
-      await setMark(host, { mark, unmark, reason, replacedBy, agent: given.agent });
-      return { ...NOTHING, marked: ref };
+    const { name: called, content, mark } = given;
+    if (mark !== undefined) {
+      await setMark(host, mark, given);
+      return { ...NOTHING, marked: mark };
     }
     if (called === undefined || content === undefined) {
       const missing = called === undefined ? "name" : "content";
@@ -143,25 +140,23 @@ const NOTHING: z.output<typeof OUTPUT> = {
 };
 
 interface MarkArguments {
-  readonly mark: string | undefined;
-  readonly unmark: string | undefined;
-  readonly reason: string | undefined;
-  readonly replacedBy: string | undefined;
-  readonly agent: string | undefined;
+  readonly content?: string | undefined;
+  readonly replaced_by?: string | undefined;
+  readonly agent?: string | undefined;
 }
 
 async function setMark(
   { tenant, access }: McpHost,
-  { mark, unmark, reason, replacedBy, agent }: MarkArguments,
+  ref: string,
+  { content: reason, replaced_by: replaced, agent }: MarkArguments,
 ): Promise<void> {
-  const { session, entryId } = await findPlace(tenant, mark ?? unmark ?? "");
+  const { session, entryId } = await findPlace(tenant, ref);
   const what = defined({ entryId, actor: actorFor(access, agent) });
-  if (mark === undefined) return session.unmark(what);
-  const by = replacedBy === undefined ? undefined : await findPlace(tenant, replacedBy);
+  if (reason === undefined) return session.unmark(what);
+  const by = replaced === undefined ? undefined : await findPlace(tenant, replaced);
   await session.mark({
     ...what,
-    // Refused where it is missing.
-    reason: reason ?? "",
+    reason,
     ...defined({ replacedBy: by?.entryId ?? by?.session.id }),
   });
 }

@@ -156,7 +156,7 @@ export const ENTRY_ROUTES: readonly Route[] = [
       return { labels: Object.fromEntries(await handle.labels()) };
     },
   }),
-  sessionRoute("mark", {}, { prepare: asActor }),
+  sessionRoute("mark", { reason: z.string().min(1) }, { prepare: asActor }),
   sessionRoute("unmark", {}, { prepare: asActor }),
   sessionRoute("marks"),
   sessionRoute("pin"),
