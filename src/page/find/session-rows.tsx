@@ -3,8 +3,8 @@
 import { headOf, projectName } from "../../model/display.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Hit, Session, WindowItem } from "../data/connection.ts";
+import { HitNotes } from "../parts/marks.tsx";
 import { age, counted, mainArgument, moment, short } from "../parts/words.ts";
-import { HitNotes } from "../read/marks.tsx";
 import { excerpt, plainLine } from "./excerpt.ts";
 import { chosenFilters } from "./filters.ts";
 import { found, known, showsAll } from "./search.ts";

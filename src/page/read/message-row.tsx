@@ -5,9 +5,10 @@ import { useEffect } from "preact/hooks";
 import { sessionAddress } from "../data/address.ts";
 import { type Entry, mayWrite, type Summary, tell } from "../data/connection.ts";
 import { Copy, setTo, Toggle } from "../parts/controls.tsx";
+import { MarkNote } from "../parts/marks.tsx";
 import { clock, counted, day, moment } from "../parts/words.ts";
 import { type BlockProps, Blocks, Fold, Markdown } from "./blocks.tsx";
-import { MarkForm, MarkNote } from "./marks.tsx";
+import { MarkForm } from "./mark-form.tsx";
 import type { SessionModel } from "./session-model.ts";
 
 /** A result is shown with its call alone if the call is at most so many messages before it. */

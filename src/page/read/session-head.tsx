@@ -15,8 +15,8 @@ import {
 import { excerpt } from "../find/excerpt.ts";
 import { Origins } from "../find/session-rows.tsx";
 import { put, Toggle } from "../parts/controls.tsx";
+import { MarkNote } from "../parts/marks.tsx";
 import { age, counted, day, dollars, moment, short } from "../parts/words.ts";
-import { MarkNote } from "./marks.tsx";
 import { firstSince } from "./message-pages.ts";
 import { SessionActions } from "./session-actions.tsx";
 import type { SessionModel } from "./session-model.ts";
