@@ -94,7 +94,7 @@ export interface SearchHit extends FieldsOf<typeof SEARCH_HIT> {
 }
 
 /** A hit as the index finds it: its mark names what replaced it by its id. */
-export interface FoundHit extends Omit<SearchHit, "mark"> {
+export interface FoundHit extends Omit<SearchHit, "mark" | "changedFiles"> {
   readonly mark?: StoredMark;
 }
 

@@ -5,7 +5,7 @@ import type { SearchHit } from "../../search/request.ts";
 
 /** The notes of a hit; most have none. */
 export function holdNotes(
-  { supersededBy, mark }: Pick<SearchHit, "supersededBy" | "mark">,
+  { supersededBy, mark, changedFiles }: Pick<SearchHit, "supersededBy" | "mark" | "changedFiles">,
   sessionId: string,
 ): string[] {
   return [
@@ -13,6 +13,7 @@ export function holdNotes(
     ...(supersededBy === undefined
       ? []
       : [`said differently later: ${refOf(supersededBy, sessionId)}`]),
+    ...(changedFiles === undefined ? [] : [filesNote(changedFiles)]),
   ];
 }
 
@@ -26,6 +27,22 @@ export function markNote(
   const who = actor === null ? "" : ` (${actor})`;
   return `${what}${kind}${by}${who}: ${reason}`.replace(/\s+/g, " ");
 }
+
+/** `2 of 3 files changed since, last by 1a2b3c4 (12 Nov 2026)`. */
+function filesNote({ touched, changed, commit, committedAt }: ChangedFiles): string {
+  const day = DAY.format(committedAt);
+  const files = `${changed} of ${touched} ${touched === 1 ? "file" : "files"}`;
+  return `${files} changed since, last by ${commit} (${day})`;
+}
+
+type ChangedFiles = NonNullable<SearchHit["changedFiles"]>;
+
+const DAY = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  timeZone: "UTC",
+});
 
 function refOf({ sessionId, shortId, index }: Place, own: string): string {
   const message = index === null ? "" : `#${index}`;

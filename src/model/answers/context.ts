@@ -54,6 +54,16 @@ const HIT_MARK = {
   about: "A person's word that this message, or its session, does not hold. Null: none.",
 } as const;
 
+/** Files of a hit that commits have changed since. */
+export const CHANGED_FILES = {
+  /** Files that the hit and its window read or changed. */
+  touched: "count",
+  changed: "count",
+  /** The newest of the commits, abbreviated, and its time. */
+  commit: "text",
+  committedAt: "time",
+} as const;
+
 export const SEARCH_HIT = {
   sessionId: "text",
   shortId: "text",
@@ -86,6 +96,12 @@ export const SEARCH_HIT = {
   supersededBy: SUPERSEDED_BY as typeof SUPERSEDED_BY,
   /** The mark of the message, else of its session; absent: none. */
   mark: HIT_MARK as typeof HIT_MARK,
+  /** Only on the command line and in MCP over stdio, in the repository of the hit. */
+  changedFiles: {
+    of: CHANGED_FILES as typeof CHANGED_FILES,
+    absent: true,
+    about: "Files of the hit that changed since; for callers in its repository.",
+  },
   /** At most 16 messages, including the found one. */
   window: [WINDOW_ITEM as typeof WINDOW_ITEM],
   parts: { of: "unknown?", about: "The parts of the score, with `explain`." },
