@@ -124,14 +124,29 @@ async function readCommits(
   paths: readonly string[],
   signal: AbortSignal,
 ): Promise<readonly Commit[]> {
-  const settings = ["core.quotePath=false", "core.fsmonitor=false", "log.showSignature=false"];
-  const shown = [`--since=${new Date(since).toISOString()}`, "--format=%x00%h %ct", "--name-only"];
   const args = [
-    ...["--no-pager", "-C", root, ...settings.flatMap((setting) => ["-c", setting])],
-    ...["log", ...shown, "--no-renames", "--no-ext-diff", "--", ...paths],
+    "--no-pager",
+    "--literal-pathspecs",
+    "-C",
+    root,
+    // Nothing that a repository's settings could start.
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "log.showSignature=false",
+    "-c",
+    "core.quotePath=false",
+    "log",
+    `--since=${new Date(since).toISOString()}`,
+    "--format=%x00%h %ct",
+    "--name-only",
+    "--no-renames",
+    "--no-ext-diff",
+    "--",
+    ...paths,
   ];
   const { promise, resolve: answer, reject } = Promise.withResolvers<string>();
-  const env = { ...process.env, GIT_LITERAL_PATHSPECS: "1", GIT_OPTIONAL_LOCKS: "0" };
+  const env = { ...process.env, GIT_OPTIONAL_LOCKS: "0" };
   const options = { signal, env, maxBuffer: MAX_OUTPUT_BYTES, killSignal: "SIGKILL" } as const;
   execFile("git", args, options, (error, output) => (error ? reject(error) : answer(output)));
   const said = await promise;

@@ -144,8 +144,8 @@ export const mark: Command = defineCommand({
     undo: flag("Take the mark back."),
   },
   examples: [
-    'mark k3f9#12 --reason "Deploys moved to Mondays" --replaced-by k3f9#114',
-    "mark k3f9#12 --undo",
+    'mark 5f0c2a91#0 --reason "It was another lock" --replaced-by 5f0c2a91#1',
+    "mark 5f0c2a91#0 --undo",
   ],
   run: (context, { REF: ref }, { reason, actor, undo, "replaced-by": by }) => {
     if ((reason === undefined) !== (undo === true) || (undo && by !== undefined)) {
