@@ -126,6 +126,9 @@ describe("search", () => {
           leaf: entry,
           score: number,
           similarity: null,
+          superseded_by: null,
+          mark: null,
+          changed_files: null,
           window: [
             item(0, "user", "ana", "Hello there."),
             {

@@ -306,6 +306,29 @@ describe("title, label, branch, edit and fork", () => {
     expect(await json("label", session, question, "--remove")).toEqual({ labels: {} });
   });
 
+  test("mark what does not hold, show it, and take it back", async () => {
+    const own = (await ok("new", "--agent", "coder", "--by", "ana")).trim();
+    for (const text of ["The walrus runs twice", "It runs once now"]) await ok("append", own, text);
+    const page = await json<{ readonly session: { readonly short_id: string } }>("show", own);
+    const short = page.session.short_id;
+    const [message, later] = [`${short}#0`, `${short}#1`];
+    const reason = "Mended";
+    const why = ["--reason", reason, "--actor", "ana"];
+    const { marks } = await json("mark", message, "--replaced-by", later, ...why);
+    expect(marks).toMatchObject([
+      { msg_idx: 0, kind: "replaced", reason, actor: "ana", replaced_by: { msg_idx: 1 } },
+    ]);
+    const note = `replaced by #1 (ana): ${reason}`;
+    expect(await ok("recap", own)).toContain(`#0 ${note}`);
+    expect(await ok("search", "walrus")).toContain(note);
+    expect(await json("mark", message, "--undo")).toEqual({ marks: [] });
+    expect((await cli("mark", message)).stderr).toContain("mark needs either --reason or --undo");
+    expect((await cli("mark", `${short}#999`, "--undo")).stderr).toContain("no message #999");
+    await ok("mark", short, "--reason", "A trial.");
+    expect(await ok("recap", own)).toContain("session wrong: A trial.");
+    await ok("delete", own, "--yes");
+  });
+
   test("fork a path into a new session", async () => {
     const copy = (await ok("fork", session, "--through", question, "--by", "ben")).trim();
     expect((await cli("delete", session)).stderr).toContain("but not 1 fork (--cascade does)");

@@ -398,3 +398,28 @@ test("hits of the newest session come last where the caller's session is unknown
   await reader.close();
   await own.close();
 });
+
+test("what the user says does not hold is marked, shown as marked, and unmarked", async () => {
+  const short = await talk("Walrus deploys", [
+    { role: "user", content: "The walrus deploys on Fridays" },
+    { role: "user", content: "The walrus deploys on Mondays" },
+  ]);
+  const ref = `${short}#0`;
+  const args = { mark: ref, content: "It moved", replaced_by: `${short}#1` };
+  expect((await call(client, "remember", args)).data).toMatchObject({
+    marked: ref,
+    remembered: null,
+  });
+  const note = "(replaced by #1";
+  const found = () => call(client, "search_sessions", { query: "walrus fridays" });
+  expect((await found()).text).toContain(note);
+  const asked = { session_id: short, query: "walrus fridays" };
+  expect((await call(client, "recall", asked)).text).toContain(note);
+  const { data } = await callFull(client, "recall", asked);
+  expect(data).toMatchObject({
+    messages: [{ mark: null }, { mark: { kind: "replaced", replaced_by: { msg_idx: 1 } } }],
+  });
+  expect((await call(client, "recap", { session_id: short })).text).toContain("#0 replaced by #1");
+  await call(client, "remember", { mark: ref });
+  expect((await found()).text).not.toContain(note);
+});

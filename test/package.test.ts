@@ -472,7 +472,7 @@ test("MCP has these tools, each for a scope", () => {
     ["session_id", "detail", "max_tokens"],
     ["session_id", "query", "k", "scope", "detail", "max_tokens"],
     ["query", "agent", "limit", "detail", "max_tokens"],
-    ["name", "content", "agent", "session_id", "forget_conversation"],
+    ["name", "content", "agent", "session_id", "mark", "replaced_by", "forget_conversation"],
     ["session_id", "token_budget", "recent_turns", "include_facts", "query", "detail"],
     ["session_id", "keep", "strategy", "detail", "max_tokens"],
     [
@@ -529,6 +529,7 @@ describe("the command line", () => {
       "branch",
       "edit",
       "label",
+      "mark",
       "pin",
       "fork",
       "delete",

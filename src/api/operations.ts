@@ -18,6 +18,7 @@ import {
   TOMBSTONE,
 } from "../model/answers/store.ts";
 import { ENTRY } from "../model/entry.ts";
+import { MARK } from "../model/mark.ts";
 import { FACT, MEMORY } from "../model/note.ts";
 import { SESSION } from "../model/session.ts";
 
@@ -315,6 +316,29 @@ export const SESSION_CALLS = {
     tag: "entries",
     summary: "Label an entry; null removes the label.",
     args: ["entry_id", "label"],
+  },
+  mark: {
+    http: "PUT /v1/sessions/{session_id}/mark",
+    tag: "entries",
+    summary: "Mark a message, or the session, as wrong or replaced.",
+    input: "mark",
+    what: "mark",
+    answer: MARK as typeof MARK,
+    about: "The mark.",
+  },
+  unmark: {
+    http: "DELETE /v1/sessions/{session_id}/mark",
+    tag: "entries",
+    summary: "Take a mark back.",
+    input: "unmark",
+  },
+  marks: {
+    http: "GET /v1/sessions/{session_id}/marks",
+    tag: "entries",
+    summary: "The marks that stand.",
+    answer: { marks: [MARK as typeof MARK] },
+    pick: "marks",
+    about: "Of messages, and of the session.",
   },
   pin: {
     http: "PUT /v1/sessions/{session_id}/entries/{entry_id}/pin",

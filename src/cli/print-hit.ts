@@ -1,6 +1,6 @@
 /** Prints hits for people: the session, the matching lines, and their neighbours. */
 
-import { laterNote } from "../api/text/later.ts";
+import { holdNotes } from "../api/text/later.ts";
 import { readableJson, toolCallLine } from "../api/text/tool-call.ts";
 import { type ShownNeighbours, shownItems } from "../api/text/window.ts";
 import type { SearchResult } from "../engine/search.ts";
@@ -30,7 +30,7 @@ export function formatHit(hit: Hit, terminal: Terminal, style: ShownNeighbours):
     oneLine(agent),
     formatTime(updatedAt),
     ...(hit.branch === null ? [] : [BRANCHES[hit.branch]]),
-    ...[laterNote(hit, hit.sessionId) ?? []].flat(),
+    ...holdNotes(hit, hit.sessionId).map(oneLine),
     ...(hit.parts === undefined ? [] : [`score ${hit.score.toFixed(2)}`]),
   ].join(" · ");
   const parts = Object.entries(hit.parts ?? {}).map(([name, part]) => `${name} ${part.toFixed(3)}`);

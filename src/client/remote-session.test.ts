@@ -89,6 +89,12 @@ describe("a session over the network", () => {
     await session.unpin(again.id);
     await session.label(again.id, null);
     expect((await session.labels()).size).toBe(0);
+    const mark = { entryId: answer.id, replacedBy: again.id, reason: "Too short.", actor: "ana" };
+    const marked = await session.mark(mark);
+    expect(await session.marks()).toStrictEqual([marked]);
+    expect(await local.marks()).toStrictEqual([marked]);
+    await session.unmark({ entryId: answer.id });
+    expect(await session.marks()).toEqual([]);
     const branches = await session.branches();
     expect(branches).toStrictEqual(await local.branches());
     // The other answer, the edit of the first message, the other path, and the original.

@@ -8,6 +8,7 @@
  */
 
 import type { Role } from "../model/entry.ts";
+import type { Mark, Place } from "../model/mark.ts";
 import type { Fact } from "../model/note.ts";
 
 /** A message found by search. */
@@ -20,6 +21,10 @@ export interface Excerpt {
   readonly text: string;
   /** True: a message of the context's own session. */
   readonly own: boolean;
+  /** A person's word that it does not hold. */
+  readonly mark?: Mark;
+  /** What says it differently later. */
+  readonly supersededBy?: Place;
 }
 
 const RECALLED_OPENING =
@@ -39,15 +44,22 @@ export function quoteRecalled(excerpts: readonly string[]): string {
 
 /** One excerpt of `quoteRecalled`. */
 export function quoteExcerpt(excerpt: Excerpt): string {
-  const { entryId, sessionId, role, actor, createdAt, own } = excerpt;
+  const { entryId, sessionId, role, actor, createdAt, own, mark, supersededBy } = excerpt;
   const source = own ? { entry: entryId } : { session: sessionId, entry: entryId };
   const attributes = {
     ...source,
     role: role ?? "note",
     ...(actor === null ? {} : { by: actor }),
     at: new Date(createdAt).toISOString(),
+    ...(mark === undefined ? {} : { marked: `${mark.kind}: ${mark.reason}` }),
+    ...placeAttribute("replaced-by", mark?.replacedBy),
+    ...placeAttribute("superseded-by", supersededBy),
   };
   return element("excerpt", escapeTags(excerpt.text), attributes);
+}
+
+function placeAttribute(name: string, place: Place | null | undefined): Record<string, string> {
+  return place ? { [name]: place.entryId ?? place.sessionId } : {};
 }
 
 /** Messages of other conversations, for a model that searched for them. */

@@ -105,7 +105,12 @@ export function pendingEntry(record: PendingRecord): Entry {
   };
 }
 
-function indexOf(kind: Entry["kind"], status: Entry["status"], ordinal: number): number | null {
+/** Only messages have one. */
+export function indexOf(
+  kind: Entry["kind"],
+  status: Entry["status"],
+  ordinal: number,
+): number | null {
   return kindRules(kind).counted && status === "committed" ? ordinal - 1 : null;
 }
 

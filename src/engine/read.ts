@@ -4,6 +4,7 @@ import type { BRANCH } from "../model/answers/context.ts";
 import type { Entry } from "../model/entry.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
+import { isMarkData } from "../model/mark.ts";
 import type { FieldsOf } from "../model/shape.ts";
 import type { EntryPage } from "../store/entry-query.ts";
 import { entryNotFound } from "../store/store-errors.ts";
@@ -208,7 +209,7 @@ export async function readLabels(
   });
   for (const record of page.entries) {
     const data = toEntry(record, new Map()).data as { targetId?: string; label?: string | null };
-    if (typeof data?.targetId !== "string") continue;
+    if (typeof data?.targetId !== "string" || isMarkData(data)) continue;
     if (typeof data.label === "string") labels.set(data.targetId, data.label);
     else labels.delete(data.targetId);
   }

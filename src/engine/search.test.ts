@@ -7,6 +7,7 @@ import { open } from "../open.ts";
 import { SECRET, snippetsOf, talk } from "./cases/search-fixture.cases.ts";
 import { searchHitCases } from "./cases/search-hits.cases.ts";
 import { searchLineCases } from "./cases/search-lines.cases.ts";
+import { searchMarkCases } from "./cases/search-marks.cases.ts";
 import { searchScopeCases } from "./cases/search-scope.cases.ts";
 import { searchToolCases } from "./cases/search-tools.cases.ts";
 import { searchTreeCases } from "./cases/search-tree.cases.ts";
@@ -23,6 +24,7 @@ const READING_CASES: readonly RegisterCases[] = [
   searchTreeCases,
   searchScopeCases,
   searchHitCases,
+  searchMarkCases,
   searchLineCases,
 ];
 const ALL_CASES: readonly RegisterCases[] = [...READING_CASES, searchWordCases, searchToolCases];

@@ -11,6 +11,7 @@ import {
   MAX_QUERY_BYTES,
   MAX_WINDOW,
 } from "../model/limits.ts";
+import type { Mark } from "../model/mark.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import { memoryKey, readMemoryKey } from "../model/note.ts";
 import { RECORD_KEY_PREFIX } from "../model/record.ts";
@@ -19,7 +20,7 @@ import type { NoteField } from "../search/index/layout.ts";
 import type { SessionCondition } from "../search/port.ts";
 import { asksForNow } from "../search/query/asks-for-now.ts";
 import type { QueryMatch } from "../search/query/parse-query.ts";
-import type { SearchAnswer, SearchRequest } from "../search/request.ts";
+import type { FoundHit, SearchAnswer, SearchHit, SearchRequest } from "../search/request.ts";
 import { PROFILES, type RankingProfile } from "../search/score/profile.ts";
 import {
   checkHits,
@@ -33,6 +34,7 @@ import {
 } from "./check.ts";
 import type { FoundMeaning } from "./embeddings/meaning.ts";
 import type { EngineContext } from "./engine-context.ts";
+import { shownMarks } from "./marks.ts";
 
 /** Several values are alternatives; different filters must all hold. */
 type OneOrMore = string | readonly string[];
@@ -92,7 +94,10 @@ export interface InnerSearch {
   readonly question?: string;
 }
 
-export type SearchResult = Omit<SearchAnswer, "unreadable" | "lag">;
+export interface SearchResult extends Omit<SearchAnswer, "unreadable" | "lag" | "hits"> {
+  /** The best first; marked ones last. */
+  readonly hits: readonly SearchHit[];
+}
 
 export async function searchSessions(
   engine: EngineContext,
@@ -130,13 +135,29 @@ export async function searchSessions(
   const {
     unreadable: _,
     lag: __,
-    ...result
+    hits: found,
+    ...answer
   } = await engine.store.search(
     engine.tenant,
     meaning === undefined ? request : { ...request, meaning },
     input.signal,
   );
+  const result = { hits: await withMarks(engine, found), ...answer };
   return note === undefined ? result : { ...result, notes: [...result.notes, note] };
+}
+
+/** Reads what replaced the marked ones. */
+async function withMarks(
+  engine: EngineContext,
+  hits: readonly FoundHit[],
+): Promise<readonly SearchHit[]> {
+  const marks = await shownMarks(
+    engine,
+    hits.flatMap(({ mark }) => mark ?? []),
+  );
+  return hits.map(({ mark, ...hit }) =>
+    mark === undefined ? hit : { ...hit, mark: marks.shift() as Mark },
+  );
 }
 
 /** Undefined without an embedder, or where the ranking does not use it. */

@@ -13,6 +13,7 @@ import { checkName, checkText } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { JsonValue } from "../model/json.ts";
 import { MAX_TITLE_BYTES } from "../model/limits.ts";
+import type { Mark } from "../model/mark.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
@@ -39,6 +40,13 @@ import { type DeleteOptions, deleteSession, removeEntry, type Tombstone } from "
 import { type ForkInput, forkSession } from "./fork.ts";
 import { claimLease } from "./leases/claim-lease.ts";
 import type { HoldLeaseOptions, LeasedWork } from "./leases/hold-lease.ts";
+import {
+  type MarkInput,
+  markSession,
+  readMarks,
+  type UnmarkInput,
+  unmarkSession,
+} from "./marks.ts";
 import { putMemory } from "./memories.ts";
 import {
   draftEntry,
@@ -243,6 +251,24 @@ export class SessionHandle {
   /** The labels of the session's entries, by entry id. */
   labels(): Promise<Map<string, string>> {
     return readLabels(this.#reading, this.id);
+  }
+
+  /**
+   * Marks a message, or the session, as wrong or as replaced by another, with a person's word. It
+   * stays where it is, ranks below what holds, and carries the mark wherever it is shown.
+   */
+  mark(input: MarkInput): Promise<Mark> {
+    return markSession(this.#engine, this.id, input);
+  }
+
+  /** Takes the mark of a message, or of the session, back. */
+  unmark(input: UnmarkInput = {}): Promise<void> {
+    return unmarkSession(this.#engine, this.id, input);
+  }
+
+  /** The marks that stand. */
+  marks(): Promise<readonly Mark[]> {
+    return readMarks(this.#reading, this.id);
   }
 
   /** Pins an entry: it is never summarised. */

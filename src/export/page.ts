@@ -9,6 +9,7 @@
 import { type Block, inputTextOf } from "../model/block.ts";
 import { type Entry, kindRules } from "../model/entry.ts";
 import { isPlainObject } from "../model/json.ts";
+import { isMarkData } from "../model/mark.ts";
 import type { Session } from "../model/session.ts";
 import { escapeHtml } from "./escape-html.ts";
 import type { ExportFormat, LossLog } from "./format.ts";
@@ -246,6 +247,10 @@ function titleOf(entry: Entry): string {
 
 function noteOf(entry: Entry, data: Readonly<Record<string, unknown>>): PagePart[] {
   if (entry.kind === "label") {
+    if (isMarkData(data)) {
+      const { mark, reason = "" } = data;
+      return [{ type: "note", text: mark === null ? "(no longer marked)" : `${mark}: ${reason}` }];
+    }
     const { label } = data;
     return [{ type: "note", text: typeof label === "string" ? label : "(taken away)" }];
   }

@@ -10,6 +10,7 @@ import { textOf } from "../model/block.ts";
 import { defined } from "../model/defined.ts";
 import { type Entry, kindRules } from "../model/entry.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../model/json.ts";
+import { isMarkData } from "../model/mark.ts";
 import type { Session } from "../model/session.ts";
 import {
   hasOwnMetadata,
@@ -196,6 +197,10 @@ function toPiRecords(
       case "custom":
         return [customRecord(entry, data, source)];
       case "label": {
+        if (isMarkData(data)) {
+          losses.add("marks");
+          return [];
+        }
         const targetId = reference("targetId");
         if (targetId === undefined) {
           losses.add("labels of entries that are not written");

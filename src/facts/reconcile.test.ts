@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PreparedFact } from "./prepare-facts.ts";
-import { type HeldFact, keyOf, normalize, reconcileFacts, settleFacts } from "./reconcile.ts";
+import {
+  type DatedFact,
+  type HeldFact,
+  keyOf,
+  normalize,
+  reconcileFacts,
+  settleAcross,
+  settleFacts,
+} from "./reconcile.ts";
 
 /** `subject predicate object`, with `+` for many and `?` without a citation. */
 function proposal(text: string): PreparedFact {
@@ -148,5 +156,38 @@ describe("settleFacts", () => {
     expect(settleFacts([fact("1", "Rome")], held, new Set(), () => true)).toEqual([
       { id: "1", by: "2" },
     ]);
+  });
+});
+
+describe("settleAcross", () => {
+  /** `id: subject predicate object @time session`. */
+  function dated(text: string): DatedFact {
+    const [id = "", subject = "", predicate = "", object = "", at = "", sessionId = ""] =
+      text.split(/[: @]+/);
+    return { id, subject, predicate, object, saidAt: Number(at), sessionId };
+  }
+  const settled = (added: string[], others: string[], isMany = false) =>
+    settleAcross(added.map(dated), others.map(dated), () => isMany).map(
+      ({ id, by }) => `${id}>${by}`,
+    );
+
+  test("the fact that was said later supersedes those of other sessions", () => {
+    expect(
+      settled(["n: Ana city Oslo @5 s"], ["a: ana City Rome @1 a", "b: Ana city Bonn @2 b"]),
+    ).toEqual(["a>n", "b>n"]);
+    expect(settled(["n: Ana city Oslo @1 s"], ["a: Ana city Rome @5 a"])).toEqual(["n>a"]);
+    // Between an older and a newer one.
+    expect(
+      settled(["n: Ana city Oslo @3 s"], ["b: Ana city Bonn @5 b", "a: Ana city Rome @1 a"]),
+    ).toEqual(["a>n", "n>b"]);
+  });
+
+  test("equal statements are kept in both sessions, and several objects as they are", () => {
+    expect(settled(["n: Ana city rome @5 s"], ["a: Ana city Rome @1 a"])).toEqual([]);
+    expect(settled(["n: Ana city Oslo @5 s"], ["a: Bo city Rome @1 a"])).toEqual([]);
+    expect(settled(["n: Ana likes tea @5 s"], ["a: Ana likes milk @1 a"], true)).toEqual([]);
+    expect(
+      settled(["n: Ana likes tea @5 s"], ["a: Ana likes milk @1 a", "b: Ana likes rum @2 a"]),
+    ).toEqual([]);
   });
 });

@@ -138,3 +138,35 @@ export function settleFacts(
   }
   return [...retired].map(([id, by]) => ({ id, by }));
 }
+
+/** A fact with the time of its statement. */
+export interface DatedFact extends HeldFact {
+  readonly sessionId: string;
+  readonly saidAt: number;
+}
+
+/**
+ * Facts of one owner across sessions: of two that differ in the object alone, the one that was said
+ * later holds. `added` are of one session, `others` the current facts of the owner's other ones. The
+ * same statement in two sessions is kept in both: each is deleted with its own session.
+ */
+export function settleAcross(
+  added: readonly DatedFact[],
+  others: readonly DatedFact[],
+  isMany: (key: string) => boolean,
+): readonly Retirement[] {
+  const retired = new Map<string, string>();
+  for (const [key, rivals] of Map.groupBy(others, keyOf)) {
+    const sessions = [...Map.groupBy(rivals, ({ sessionId }) => sessionId).values()];
+    if (isMany(key) || sessions.some((facts) => valuesOf(facts).get(key)?.size !== 1)) continue;
+    for (const own of added) {
+      if (keyOf(own) !== key) continue;
+      const differing = rivals.filter(({ object }) => normalize(object) !== normalize(own.object));
+      for (const other of differing.toSorted((a, b) => a.saidAt - b.saidAt)) {
+        if (other.saidAt > own.saidAt) retired.set(own.id, other.id);
+        else retired.set(other.id, own.id);
+      }
+    }
+  }
+  return [...retired].map(([id, by]) => ({ id, by }));
+}

@@ -3,6 +3,7 @@
 import type { WireSessionStatus } from "../api/gateway.ts";
 import type { TenantApi } from "../engine/interfaces.ts";
 import type { Access } from "../model/access.ts";
+import type { SearchHit } from "../search/request.ts";
 
 /** Transcripts on this machine that are not stored yet. */
 export interface Unread {
@@ -28,6 +29,8 @@ export interface McpHost {
   readonly incognito?: boolean;
   /** Reads new transcript lines before a call is answered. Never rejects. */
   readonly freshen?: () => Promise<Unread>;
+  /** Adds to hits how many of their files have changed since. Never rejects. */
+  readonly changedFiles?: (hits: readonly SearchHit[]) => Promise<readonly SearchHit[]>;
   /** A session's gateway status, if the host runs one: its key, its next reset. */
   readonly standing?: (sessionId: string) => Promise<WireSessionStatus>;
   /** The reference time of ages. Default: the clock. */

@@ -87,10 +87,13 @@ async function recapSession(
   period: Period,
 ): Promise<SessionRecap> {
   const { acts, messages, unread } = await readActs(tenant, session.id, period);
-  return { session, messages, unread, ...recapActs(acts) };
+  const marks = await tenant.session(session.id).marks();
+  return { session, messages, unread, ...recapActs(acts), marks };
 }
 
-function recapActs(acts: readonly Act[]): Omit<SessionRecap, "session" | "messages" | "unread"> {
+function recapActs(
+  acts: readonly Act[],
+): Omit<SessionRecap, "session" | "messages" | "unread" | "marks"> {
   const calls = acts.filter((act) => act.type === "call");
   const requests = acts.filter((act) => act.type === "said" && act.role === "user").map(toLine);
   const answers = acts.filter((act) => act.type === "said" && act.role === "assistant");

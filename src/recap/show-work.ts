@@ -1,6 +1,7 @@
 /** Formats recaps and traces as text: a heading per session, then a line per item or finding. */
 
 import { LONGEST_SECRET, maskText } from "../api/mask.ts";
+import { markNote } from "../api/text/later.ts";
 import { sessionHeading } from "../api/text/session-heading.ts";
 import { telling } from "../api/text/tool-call.ts";
 import { oneLine } from "../compaction/digest/timeline.ts";
@@ -22,11 +23,20 @@ export function showRecap(recap: SessionRecap, now: number): string {
   const counts = [`${messages} messages`, ...(unread > 0 ? [`${unread} older ones not read`] : [])];
   return [
     sessionHeading(session, now, counts),
+    ...showMarks(recap),
     ...showRequests(recap.requests, requestCount),
     ...(outcome === null ? [] : [`  outcome ${cite(outcome, OUTCOME_CHARACTERS)}`]),
     ...showFiles(recap.filesChanged, session.origin.projectPath),
     ...showCommands(recap.commands),
   ].join("\n");
+}
+
+/** Of the session itself, and of messages by their number. */
+function showMarks({ session, marks }: Pick<SessionRecap, "session" | "marks">): string[] {
+  return marks.map((mark) => {
+    const message = mark.index === null ? "" : `#${mark.index} `;
+    return `  ${message}${maskedLine(markNote(mark, session.id), LINE_CHARACTERS)}`;
+  });
 }
 
 function cite({ index, text }: RecapLine, characters: number): string {
@@ -104,7 +114,8 @@ function sessionCount(count: number): string {
   return `${formatCount(count)} ${count === 1 ? "session" : "sessions"}`;
 }
 
-export function showTraced({ session, finding, otherBranch }: TracedSession, now: number): string {
+export function showTraced(traced: TracedSession, now: number): string {
+  const { session, finding, otherBranch } = traced;
   const project = session.origin.projectPath;
   const lines =
     finding.kind === "file"
@@ -113,9 +124,11 @@ export function showTraced({ session, finding, otherBranch }: TracedSession, now
         ? showCommand(finding, project)
         : showError(finding, project);
   const notes = otherBranch ? ["on a branch other than the active one:"] : [];
-  return [sessionHeading(session, now), ...[...notes, ...lines].map((line) => `  ${line}`)].join(
-    "\n",
-  );
+  return [
+    sessionHeading(session, now),
+    ...showMarks(traced),
+    ...[...notes, ...lines].map((line) => `  ${line}`),
+  ].join("\n");
 }
 
 function showFile({ changed, read, commands, lastChange, asked }: FileFinding): string[] {

@@ -12,6 +12,7 @@ import type { TextScope } from "../engine/sessions/list-sessions.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
+import type { Mark } from "../model/mark.ts";
 import type { Session } from "../model/session.ts";
 import type { FiltersOf } from "../model/session-filters.ts";
 import { foundSession, unlessDeleted } from "./found-session.ts";
@@ -43,6 +44,8 @@ export interface TracedSession {
   readonly finding: Finding;
   /** True: only branches other than the active one have it; indexes count along each. */
   readonly otherBranch: boolean;
+  /** The marks of the session and its messages that stand. */
+  readonly marks: readonly Mark[];
 }
 
 export interface Trace {
@@ -122,7 +125,7 @@ async function traceAs(
   sought: Sought,
   task: TraceTask,
 ): Promise<Pick<Trace, "sessions" | "more" | "unread">> {
-  const { limit, maxMessages = MAX_MESSAGES } = task;
+  const { tenant, limit, maxMessages = MAX_MESSAGES } = task;
   const candidates = await findCandidates(sought, task);
   const sessions: TracedSession[] = [];
   let [read, messages, more] = [0, 0, 0];
@@ -134,8 +137,10 @@ async function traceAs(
     const found = await unlessDeleted(() => traceSession(session, sought, isShown, task));
     messages += found?.read ?? 0;
     if (found?.traced === undefined) continue;
-    if (isShown) sessions.push(found.traced);
-    else more++;
+    if (isShown) {
+      const marks = await unlessDeleted(() => tenant.session(session.id).marks());
+      sessions.push({ ...found.traced, marks: marks ?? [] });
+    } else more++;
   }
   return { sessions, more, unread: candidates.length - read };
 }
@@ -162,7 +167,7 @@ async function traceSession(
   sought: Sought,
   isShown: boolean,
   { tenant, period }: TraceTask,
-): Promise<{ readonly traced: TracedSession | undefined; readonly read: number }> {
+): Promise<{ readonly traced: Omit<TracedSession, "marks"> | undefined; readonly read: number }> {
   const { id, messageCount } = session;
   const { kind, find } = sought;
   // A call that touched a file may turn out to have failed.

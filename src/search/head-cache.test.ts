@@ -1,7 +1,17 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { StoredMark } from "../model/mark.ts";
 import { HeadCache } from "./head-cache.ts";
 import type { WindowHead } from "./port.ts";
+
+const MARK: StoredMark = {
+  entryId: null,
+  kind: "replaced",
+  reason: "Moved to another host.",
+  actor: "ana",
+  createdAt: 3,
+  replacedBy: "s2",
+};
 
 const heads: fc.Arbitrary<WindowHead> = fc.record({
   sessionId: fc.string(),
@@ -16,6 +26,7 @@ const heads: fc.Arbitrary<WindowHead> = fc.record({
   ),
   place: fc.constantFrom("ana", "github.com/a/b"),
   lateLeaves: fc.array(fc.constantFrom("e1", "e2", "e3"), { maxLength: 2 }),
+  marks: fc.constantFrom([], [MARK]),
 });
 
 test("a session's cached head is the added one, until invalidated", () => {
@@ -53,6 +64,7 @@ test("more sessions than its capacity clear the cache", () => {
     createdAt: 1,
     updatedAt: 2,
     lateLeaves: [],
+    marks: [],
   };
   for (let session = 0; session <= 65_536; session++) {
     remembered.add(session, { ...head, messageCount: session, active: null });
@@ -72,6 +84,7 @@ test("long titles reduce its capacity", () => {
     updatedAt: 2,
     messageCount: 3,
     lateLeaves: [],
+    marks: [],
   };
   const count = (title: string) => {
     remembered.clear();

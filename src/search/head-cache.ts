@@ -15,8 +15,8 @@ const ROW_BYTES = 128;
 /** The limit of interned names; a handful is usual. */
 const MAX_NAMES = 1_024;
 
-/** The session's id, title, agent, leaf id, short id, the ends of late branches, and its place. */
-const TEXTS = 7;
+/** The session's id, title, agent, leaf id, short id, the ends of late branches, its place, its marks. */
+const TEXTS = 8;
 /** A character that no id contains. */
 const SEPARATOR = "\0";
 /** Times of creation and update, message count; chain, depth and ordinal of its leaf. */
@@ -58,6 +58,7 @@ export class HeadCache {
               ordinal: numbers[number + 5] as number,
             },
       lateLeaves: texts[text + 5]?.split(SEPARATOR) ?? [],
+      marks: JSON.parse(texts[text + 7] ?? "[]"),
     };
   }
 
@@ -67,10 +68,11 @@ export class HeadCache {
     if (this.#bytes >= MAX_BYTES) this.clear();
     const row = this.#free.pop() ?? this.#rows.size;
     this.#rows.set(session, row);
-    const { sessionId, shortId, title, active, lateLeaves } = head;
+    const { sessionId, shortId, title, active, lateLeaves, marks } = head;
     const [agent, place] = [this.#interned(head.agent), this.#interned(head.place)];
     const late = lateLeaves.length === 0 ? null : lateLeaves.join(SEPARATOR);
-    this.#put(row, [sessionId, title, agent, active?.id ?? null, shortId, late, place]);
+    const marked = marks.length === 0 ? null : JSON.stringify(marks);
+    this.#put(row, [sessionId, title, agent, active?.id ?? null, shortId, late, place, marked]);
     this.#bytes += this.#bytesOf(row);
     this.#room(row);
     const numbers = this.#numbers;
@@ -89,7 +91,7 @@ export class HeadCache {
     this.#rows.delete(session);
     this.#free.push(row);
     this.#bytes -= this.#bytesOf(row);
-    this.#put(row, [null, null, null, null, null, null, null]);
+    this.#put(row, Array(TEXTS).fill(null));
   }
 
   clear(): void {

@@ -14,6 +14,7 @@
 
 import type { Block } from "../model/block.ts";
 import type { EntryKind, EntryStatus, Role } from "../model/entry.ts";
+import type { StoredMark } from "../model/mark.ts";
 import type { FiltersOf, SESSION_FILTERS } from "../model/session-filters.ts";
 import type { AddVectorsTask, StartVectorsTask, VectorIndex } from "./vectors/vector-port.ts";
 
@@ -197,6 +198,8 @@ export interface WindowHead {
   } | null;
   /** The ends of the branches of late files; usually none. */
   readonly lateLeaves: readonly string[];
+  /** The session's marks that stand; usually none. */
+  readonly marks: readonly StoredMark[];
 }
 
 export interface WindowEntry {

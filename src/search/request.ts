@@ -3,6 +3,7 @@
 import type { EXPLANATION, SEARCH_HIT, WINDOW_ITEM } from "../model/answers/context.ts";
 import type { Role } from "../model/entry.ts";
 import type { BranchScope, HIT_BRANCHES } from "../model/inputs/choices.ts";
+import type { StoredMark } from "../model/mark.ts";
 import type { FieldsOf } from "../model/shape.ts";
 import type { NoteField } from "./index/layout.ts";
 import type { SessionCondition } from "./port.ts";
@@ -70,8 +71,8 @@ export interface MeaningQuery {
 export const BY_WORDS_ONLY = "Searched by words only";
 
 export interface SearchAnswer {
-  /** The best first. */
-  readonly hits: readonly SearchHit[];
+  /** The best first; marked ones last. */
+  readonly hits: readonly FoundHit[];
   /** Notes for the user: ignored words, an invalid filter. */
   readonly notes: readonly string[];
   /** True: the index is being built, so older messages may be missing. */
@@ -90,6 +91,11 @@ export type HitBranch = (typeof HIT_BRANCHES)[number];
 
 export interface SearchHit extends FieldsOf<typeof SEARCH_HIT> {
   readonly parts?: ScoreParts;
+}
+
+/** A hit as the index finds it: its mark names what replaced it by its id. */
+export interface FoundHit extends Omit<SearchHit, "mark" | "changedFiles"> {
+  readonly mark?: StoredMark;
 }
 
 export interface WindowItem extends FieldsOf<typeof WINDOW_ITEM> {}

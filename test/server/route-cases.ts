@@ -120,6 +120,16 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     stranger: "entry_not_found",
   }),
   labels: ({ session }) => ({ path: `/v1/sessions/${session}/labels`, stranger: none }),
+  mark: ({ session, first, last }) => ({
+    path: `/v1/sessions/${session}/mark`,
+    body: { entry_id: first, replaced_by: last, reason: "It was Monday." },
+    stranger: "entry_not_found",
+  }),
+  unmark: ({ session, first }) => ({
+    path: `/v1/sessions/${session}/mark?entry_id=${first}`,
+    stranger: "entry_not_found",
+  }),
+  marks: ({ session }) => ({ path: `/v1/sessions/${session}/marks`, stranger: none }),
   pin: ({ session, first }) => ({
     path: `/v1/sessions/${session}/entries/${first}/pin`,
     stranger: none,

@@ -244,6 +244,7 @@ export class IndexModel {
         messageCount: known.messages.length,
         active: null,
         lateLeaves: [],
+        marks: [],
       },
       leaf: null,
       entries: known.messages.slice(Math.max(0, at - before), at + after + 1).map((message) => ({

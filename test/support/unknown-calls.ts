@@ -113,6 +113,8 @@ export function callsOf(
     "openMessage.commit": (input) => stream.commit(input),
     branch: (input) => session.branch(entryId, input),
     edit: (input) => session.edit(entryId, "x", input),
+    mark: (input) => session.mark(merge({ reason: "It was Friday." }, input)),
+    unmark: (input) => session.unmark(input),
     appendCustomMessage: (input) =>
       session.appendCustomMessage(merge({ type: "t", content: "x" }, input)),
     history: (input) => session.history(input),

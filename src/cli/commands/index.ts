@@ -22,7 +22,7 @@ import { mcp } from "./serve/mcp.ts";
 import { openPage } from "./serve/open.ts";
 import { serve } from "./serve/serve.ts";
 import { setup } from "./serve/setup.ts";
-import { append, branch, edit, label, pin } from "./sessions/entries.ts";
+import { append, branch, edit, label, mark, pin } from "./sessions/entries.ts";
 import { exportSessions } from "./sessions/export.ts";
 import { list } from "./sessions/list.ts";
 import { history, show } from "./sessions/show.ts";
@@ -48,7 +48,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { title: "Serve", commands: [setup, serve, openPage, mcp, hook] },
   {
     title: "Write",
-    commands: [newSession, append, title, branch, edit, label, pin, fork, deleteSession],
+    commands: [newSession, append, title, branch, edit, label, mark, pin, fork, deleteSession],
   },
   {
     title: "Context and compaction",

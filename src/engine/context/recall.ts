@@ -70,13 +70,13 @@ export async function* recall(
   );
   const entries = new Map(page.entries.map((record) => [record.id, record]));
   let count = 0;
-  for (const { id, score, window, supersededBy } of found) {
+  for (const { id, score, window, supersededBy, mark } of found) {
     const record = entries.get(id);
     // Deleted since it was found.
     if (record === undefined) continue;
     count++;
     const entry = toEntry(record, page.payloads);
-    yield { type: "message", entry, score, window, ...defined({ supersededBy }) };
+    yield { type: "message", entry, score, window, ...defined({ supersededBy, mark }) };
   }
   for (const fact of facts.slice(0, limit - count)) yield { type: "fact", fact };
 }
@@ -130,27 +130,35 @@ export async function recallEvicted(
   };
   // The session's best messages, without reading all of it.
   const { hits } = await searchSessions(engine, words, search, { reach: "messages", question });
-  const least = (hits[0]?.score ?? 0) * recall.threshold;
+  // Marked hits are last, whatever their score.
+  const least = Math.max(0, ...hits.map(({ score }) => score)) * recall.threshold;
   const found = hits
     .filter(({ score, similarity }) =>
       similarity === undefined ? score >= least : similarity >= recall.threshold,
     )
-    .flatMap(({ window }) => window.filter(({ entryId }) => !shown.has(entryId)));
+    .flatMap(({ window, mark, supersededBy }) =>
+      window
+        .filter(({ entryId }) => !shown.has(entryId))
+        .map((item) => ({ ...item, ...defined({ mark, supersededBy }) })),
+    );
   const kept =
     participants === null ? found : await ofParticipants(engine, sessionId, found, participants);
-  return kept.map(({ entryId, role, actor, createdAt, snippet, truncated }) => {
+  return kept.map(({ entryId, role, actor, createdAt, snippet, truncated, ...of }) => {
     const text = truncated ? `${snippet}…` : snippet;
-    return { sessionId, entryId, role, actor, createdAt, text, own: true };
+    const remarks = defined({ mark: of.mark, supersededBy: of.supersededBy });
+    return { sessionId, entryId, role, actor, createdAt, text, own: true, ...remarks };
   });
 }
+
+type RecalledItem = WindowItem & Pick<Excerpt, "mark" | "supersededBy">;
 
 /** As in `keepParticipants`: a tool result belongs to the tool's caller. */
 async function ofParticipants(
   engine: EngineContext,
   sessionId: string,
-  found: readonly WindowItem[],
+  found: readonly RecalledItem[],
   participants: ReadonlySet<string>,
-): Promise<readonly WindowItem[]> {
+): Promise<readonly RecalledItem[]> {
   const isTheirs = (actor: string | null) => actor === null || participants.has(actor);
   const results = found.filter(({ role }) => role === "tool").map(({ entryId }) => entryId);
   const theirs = new Set<string>();

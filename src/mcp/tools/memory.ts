@@ -7,13 +7,14 @@ import { z } from "zod";
 import { maskFact, maskMemory } from "../../api/mask.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
 import { shapeSchema } from "../../api/shape-schema.ts";
+import { holdNotes } from "../../api/text/later.ts";
 import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/text/session-heading.ts";
 import { formatAgo } from "../../api/text/times.ts";
 import { toWireTime } from "../../api/wire.ts";
 import { quoteConversation } from "../../context/quote.ts";
-import { RECALL_SCOPES } from "../../engine/context/recall.ts";
+import { RECALL_SCOPES, type Recalled } from "../../engine/context/recall.ts";
 import { actorFor } from "../../model/access.ts";
-import type { Entry } from "../../model/entry.ts";
+import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import {
   DEFAULT_HITS,
@@ -21,15 +22,17 @@ import {
   DEFAULT_MCP_MESSAGE_BYTES,
   MAX_MEMORY_BYTES,
 } from "../../model/limits.ts";
+import { MARK, PLACE } from "../../model/mark.ts";
 import { FACT, type Fact, MEMORY, type Memory } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
+import { findPlace } from "../../recap/find-place.ts";
 import { foundSession } from "../../recap/found-session.ts";
 import { fitListing, readOn } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { keepNothing } from "../own-session.ts";
 import { toLine } from "../views/line.ts";
 import { MESSAGE_VIEW, type MessageView, showMessage, toMessageView } from "../views/message.ts";
-import { ABOUT, EXAMPLE_ID, hits, name, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
+import { ABOUT, EXAMPLE_ID, hits, id, name, QUERY, SESSION_ID, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const { metadata: _, ...NOTE } = MEMORY;
@@ -58,6 +61,7 @@ function showFact({ subject, predicate, object, session_id }: WireOf<typeof FACT
 const ANONYMOUS = "default";
 
 const OUTPUT = z.object({
+  marked: z.string().nullable().describe("The reference whose mark was set or taken back."),
   remembered: z.string().nullable(),
   agent: z.string().nullable(),
   updated_at: z.string().nullable(),
@@ -68,7 +72,7 @@ const OUTPUT = z.object({
 export const remember: Tool = defineTool({
   name: "remember",
   title: "Keep a note",
-  description: `${MEMORY_WORDS.remember} For decisions, preferences, habits. Not for what was said: that is kept, unless the user wants it forgotten.`,
+  description: `${MEMORY_WORDS.remember} For decisions, preferences, habits. Not for what was said: that is kept, unless the user wants it forgotten or marked.`,
   scope: "write",
   // Replaces a note of the same name.
   destructive: true,
@@ -85,6 +89,10 @@ export const remember: Tool = defineTool({
     session_id: SESSION_ID.describe(
       "The note's source: its deletion with cascade deletes the note.",
     ).optional(),
+    mark: id(
+      "No note: what the user, not you, says no longer holds: k3f9, k3f9#12. content is why; without it the mark is taken back.",
+    ).optional(),
+    replaced_by: id("What holds instead.").optional(),
     forget_conversation: z
       .boolean()
       .describe("Alone: keep nothing of this conversation.")
@@ -97,28 +105,61 @@ export const remember: Tool = defineTool({
       return keepNothingOf(host, Object.keys(given).length > 0 || sessionId !== undefined);
     }
     const { tenant, access } = host;
-    const { name: called, content } = given;
+    const { name: called, content, mark } = given;
+    if (mark !== undefined) {
+      await setMark(host, mark, given);
+      return { ...NOTHING, marked: mark };
+    }
     if (called === undefined || content === undefined) {
       const missing = called === undefined ? "name" : "content";
       throw new BackscrollError("invalid_input", `${missing} is missing`, {
         details: { field: missing },
       });
     }
-    const input = { ...given, name: called, content };
-    const agent = actorFor(access, input.agent) ?? ANONYMOUS;
+    const agent = actorFor(access, given.agent) ?? ANONYMOUS;
     // Refuses unknown sessions and those of other tenants.
     const named = sessionId === undefined ? undefined : await tenant.getSessionMeta(sessionId);
     const metadata = named === undefined ? {} : { sessionId: named.id };
-    const memory = await tenant.putMemory({ ...input, agent, metadata });
+    const memory = await tenant.putMemory({ name: called, content, agent, metadata });
     return {
+      ...NOTHING,
       remembered: memory.name,
       agent: memory.agent,
       updated_at: toWireTime(memory.updatedAt),
-      deleted_sessions: null,
-      truncated: null,
     };
   },
 });
+
+const NOTHING: z.output<typeof OUTPUT> = {
+  marked: null,
+  remembered: null,
+  agent: null,
+  updated_at: null,
+  deleted_sessions: null,
+  truncated: null,
+};
+
+interface MarkArguments {
+  readonly content?: string | undefined;
+  readonly replaced_by?: string | undefined;
+  readonly agent?: string | undefined;
+}
+
+async function setMark(
+  { tenant, access }: McpHost,
+  ref: string,
+  { content: reason, replaced_by: replaced, agent }: MarkArguments,
+): Promise<void> {
+  const { session, entryId } = await findPlace(tenant, ref);
+  const what = defined({ entryId, actor: actorFor(access, agent) });
+  if (reason === undefined) return session.unmark(what);
+  const by = replaced === undefined ? undefined : await findPlace(tenant, replaced);
+  await session.mark({
+    ...what,
+    reason,
+    ...defined({ replacedBy: by?.entryId ?? by?.session.id }),
+  });
+}
 
 /** Of the caller's own session only: no argument names another. */
 async function keepNothingOf(
@@ -134,8 +175,7 @@ async function keepNothingOf(
     );
   }
   const deleted = await keepNothing(tenant, sessions);
-  const none = { remembered: null, agent: null, updated_at: null, truncated: null };
-  return { ...none, deleted_sessions: deleted };
+  return { ...NOTHING, deleted_sessions: deleted };
 }
 
 /** The library's default number of recalled messages. */
@@ -149,6 +189,8 @@ interface RecalledMessage {
   readonly short_id: string;
   readonly score: number;
   readonly message: MessageView;
+  readonly superseded_by: WireOf<typeof PLACE> | null;
+  readonly mark: WireOf<typeof MARK> | null;
 }
 
 export const recall: Tool = defineTool({
@@ -175,6 +217,8 @@ export const recall: Tool = defineTool({
         short_id: z.string(),
         score: z.number(),
         message: MESSAGE_VIEW,
+        superseded_by: shapeSchema(PLACE).nullable(),
+        mark: shapeSchema(MARK).nullable(),
       }),
     ),
     facts: z.array(FACT_VIEW),
@@ -193,7 +237,15 @@ export const recall: Tool = defineTool({
         const message = toMessageView(item.entry, DEFAULT_MCP_MESSAGE_BYTES);
         const of = await foundSession(tenant, item.entry.sessionId);
         if (of === undefined) continue;
-        messages.push({ session_id: of.id, short_id: of.shortId, score: item.score, message });
+        const { supersededBy, mark } = item;
+        messages.push({
+          session_id: of.id,
+          short_id: of.shortId,
+          score: item.score,
+          message,
+          superseded_by: supersededBy === undefined ? null : toWire(PLACE, supersededBy),
+          mark: mark === undefined ? null : toWire(MARK, mark),
+        });
       }
     }
     return { about: ABOUT_RECALLED, messages, facts, truncated: null };
@@ -210,7 +262,7 @@ export const recall: Tool = defineTool({
       }
       const of = await foundSession(tenant, item.entry.sessionId);
       if (of === undefined) continue;
-      items.push(showRecalled(item.entry, of));
+      items.push(showRecalled(item, of));
       on ||= ` ${readOn(of.shortId, item.entry.index)}`;
     }
     if (items.length === 0) return "Nothing was found. search_sessions looks into all sessions.";
@@ -230,9 +282,13 @@ export const recall: Tool = defineTool({
 });
 
 /** `k3f9#12 user: …`, as one line. */
-function showRecalled(entry: Entry, { shortId, agent, origin }: Session): string {
+function showRecalled(
+  { entry, ...item }: Recalled & { readonly type: "message" },
+  { shortId, agent, origin }: Session,
+): string {
   const message = showMessage(entry, { agent, project: origin.projectPath });
-  return `${shortId}${toLine(message, SHOWN_CHARACTERS)}`;
+  const notes = holdNotes(item, entry.sessionId).map((note) => ` (${note})`);
+  return `${shortId}${toLine(message, SHOWN_CHARACTERS)}${notes.join("")}`;
 }
 
 export const searchMemory: Tool = defineTool({

@@ -137,17 +137,18 @@ export const searchSessions: Tool = defineTool({
   },
 });
 
-function search(
+async function search(
   host: McpHost,
   input: Input,
   own: readonly string[],
   sizes: Pick<SearchInput, "contextBefore" | "contextAfter" | "limit">,
 ): Promise<SearchResult> {
-  return host.tenant.searchSessions(input.query, {
+  const result = await host.tenant.searchSessions(input.query, {
     ...sizes,
     ...sessionFilter(input, nowOf(host)),
     excludeSession: own,
   });
+  return { ...result, hits: (await host.changedFiles?.(result.hits)) ?? result.hits };
 }
 
 function notesOf({ notes, indexing, degraded, partial }: SearchResult, own: number): string[] {

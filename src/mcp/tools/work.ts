@@ -48,7 +48,7 @@ const { session: _, ...WORK } = SESSION_RECAP;
 const RECAP_SHAPE = { sessionId: "text", shortId: "text", title: "text", ...WORK } as const;
 
 function toRecapView(recap: SessionRecap): WireOf<typeof RECAP_SHAPE> {
-  const { session, outcome, requests, filesChanged, commands } = recap;
+  const { session, outcome, requests, filesChanged, commands, marks } = recap;
   return toWire(RECAP_SHAPE, {
     ...recap,
     sessionId: session.id,
@@ -58,6 +58,7 @@ function toRecapView(recap: SessionRecap): WireOf<typeof RECAP_SHAPE> {
     outcome: outcome === null ? null : maskLine(outcome),
     filesChanged: filesChanged.map((file) => ({ ...file, path: maskText(file.path) })),
     commands: commands.map(maskLine),
+    marks: marks.map((mark) => ({ ...mark, reason: maskText(mark.reason) })),
   });
 }
 

@@ -7,7 +7,7 @@ import type { z } from "zod";
 import { maskText } from "../../api/mask.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
 import { shapeSchema } from "../../api/shape-schema.ts";
-import { laterNote } from "../../api/text/later.ts";
+import { holdNotes } from "../../api/text/later.ts";
 import { sessionHeading } from "../../api/text/session-heading.ts";
 import { readableJson, toolCallLine } from "../../api/text/tool-call.ts";
 import { type ShownNeighbours, shownItems } from "../../api/text/window.ts";
@@ -67,9 +67,9 @@ export function showHit(hit: SearchHit, session: Session, style: HitStyle): stri
   const lines = shownItems(hit.window, style).map((item) => showItem(item, session));
   const newest = style.isNewest ? " (the newest session here: maybe the one you speak in)" : "";
   const branch = hit.branch === null ? "" : BRANCHES[hit.branch];
-  const later = laterNote(hit, hit.sessionId);
-  const marks = `${branch}${newest}${later === undefined ? "" : ` (${later})`}`;
-  return [`${heading.replace(hit.shortId, () => ref)}${marks}`, ...lines].join("\n");
+  const notes = holdNotes(hit, hit.sessionId).map((note) => ` (${note})`);
+  const suffix = [branch, newest, ...notes].join("");
+  return [`${heading.replace(hit.shortId, () => ref)}${suffix}`, ...lines].join("\n");
 }
 
 function showItem(item: WindowItem, { agent, origin }: Session): string {

@@ -3,6 +3,7 @@
 import { BLOCK } from "../block.ts";
 import { ENTRY, ROLES, USAGE } from "../entry.ts";
 import { CONTEXT_PARTS, HIT_BRANCHES, TRACE_SUBJECTS } from "../inputs/choices.ts";
+import { MARK, PLACE } from "../mark.ts";
 import { SESSION } from "../session.ts";
 
 const TEXT_RANGE = { start: "count", end: "count" } as const;
@@ -41,17 +42,26 @@ const HIT_META = {
   lateBranches: { of: "count", about: "Late files of the session, which are on branches." },
 } as const;
 
-const LATER_STATEMENT = {
-  sessionId: "text",
-  shortId: "text",
-  entryId: "text|null",
-  index: { of: "count|null", wire: "msg_idx" },
-} as const;
-
 const SUPERSEDED_BY = {
-  of: LATER_STATEMENT as typeof LATER_STATEMENT,
+  of: PLACE as typeof PLACE,
   absent: true,
   about: "A later hit that says differently what this one says. Null: none is known.",
+} as const;
+
+const HIT_MARK = {
+  of: MARK as typeof MARK,
+  absent: true,
+  about: "A person's word that this message, or its session, does not hold. Null: none.",
+} as const;
+
+/** Files of a hit that commits have changed since. */
+export const CHANGED_FILES = {
+  /** Files that the hit and its window read or changed. */
+  touched: "count",
+  changed: "count",
+  /** The newest of the commits, abbreviated, and its time. */
+  commit: "text",
+  committedAt: "time",
 } as const;
 
 export const SEARCH_HIT = {
@@ -84,6 +94,14 @@ export const SEARCH_HIT = {
   },
   /** A later hit that says differently what this one says; absent: none is known. */
   supersededBy: SUPERSEDED_BY as typeof SUPERSEDED_BY,
+  /** The mark of the message, else of its session; absent: none. */
+  mark: HIT_MARK as typeof HIT_MARK,
+  /** Only on the command line and in MCP over stdio, in the repository of the hit. */
+  changedFiles: {
+    of: CHANGED_FILES as typeof CHANGED_FILES,
+    absent: true,
+    about: "Files of the hit that changed since; for callers in its repository.",
+  },
   /** At most 16 messages, including the found one. */
   window: [WINDOW_ITEM as typeof WINDOW_ITEM],
   parts: { of: "unknown?", about: "The parts of the score, with `explain`." },
@@ -100,6 +118,8 @@ export const RECALLED_MESSAGE = {
   window: [WINDOW_ITEM as typeof WINDOW_ITEM],
   /** A later message of the answer that says differently what this one says. */
   supersededBy: SUPERSEDED_BY as typeof SUPERSEDED_BY,
+  /** The mark of the message, else of its session; absent: none. */
+  mark: HIT_MARK as typeof HIT_MARK,
 } as const;
 
 export const EXPLANATION = {
@@ -273,6 +293,8 @@ export const SESSION_RECAP = {
   /** Without read-only commands; last run at the end. */
   commands: [RECAP_COMMAND as typeof RECAP_COMMAND],
   lookups: { of: "count", about: "The number of read-only commands." },
+  /** The marks of the session and its messages that stand. */
+  marks: { of: [MARK as typeof MARK], about: "What does not hold any more." },
 } as const;
 
 export const RECAP = {
@@ -361,6 +383,8 @@ export const TRACED_SESSION = {
     of: "flag",
     about: "Only branches other than the active one have it; msg_idx counts along each.",
   },
+  /** The marks of the session and its messages that stand. */
+  marks: { of: [MARK as typeof MARK], about: "What does not hold any more." },
 } as const;
 
 export const TRACE = {

@@ -137,6 +137,8 @@ export const CONVERSATION_INPUTS = {
     cacheCreationTokens: "count",
     cacheReadTokens: "count",
   },
+  mark: { entryId: "key", replacedBy: "key", reason: "text!", actor: "name" },
+  unmark: { entryId: "key", actor: "name" },
   "append.options": { expectedLeaf: "key|null", parent: "key|null", idempotencyKey: "name" },
   "appendEntries.custom": {
     kind: ["custom"],

@@ -142,6 +142,7 @@ export type BlockOf<Type extends Block["type"]> = Extract<Block, { readonly type
 export type Change = Awaited<ReturnType<RemoteEngine["listChanges"]>>["changes"][number];
 export type SearchResult = Awaited<ReturnType<RemoteEngine["searchSessions"]>>;
 export type Hit = SearchResult["hits"][number];
+export type Mark = Awaited<ReturnType<RemoteSession["marks"]>>[number];
 export type Related = Awaited<ReturnType<RemoteEngine["relatedSessions"]>>;
 export type WindowItem = Hit["window"][number];
 export type Summary = Awaited<ReturnType<RemoteSession["summaries"]>>[number];

@@ -3,6 +3,7 @@
 import { headOf, projectName } from "../../model/display.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Hit, Session, WindowItem } from "../data/connection.ts";
+import { HitNotes } from "../parts/marks.tsx";
 import { age, counted, mainArgument, moment, short } from "../parts/words.ts";
 import { excerpt, plainLine } from "./excerpt.ts";
 import { chosenFilters } from "./filters.ts";
@@ -194,6 +195,7 @@ function HitRow({ hit }: { readonly hit: Hit }) {
           )}
         </span>
       </a>
+      <HitNotes hit={hit} />
     </li>
   );
 }

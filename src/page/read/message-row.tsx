@@ -3,10 +3,12 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { sessionAddress } from "../data/address.ts";
-import { type Entry, type Summary, tell } from "../data/connection.ts";
-import { Copy } from "../parts/controls.tsx";
+import { type Entry, mayWrite, type Summary, tell } from "../data/connection.ts";
+import { Copy, setTo, Toggle } from "../parts/controls.tsx";
+import { MarkNote } from "../parts/marks.tsx";
 import { clock, counted, day, moment } from "../parts/words.ts";
 import { type BlockProps, Blocks, Fold, Markdown } from "./blocks.tsx";
+import { MarkForm } from "./mark-form.tsx";
 import type { SessionModel } from "./session-model.ts";
 
 /** A result is shown with its call alone if the call is at most so many messages before it. */
@@ -73,6 +75,8 @@ function Message(props: {
     const tellsNothing = blocks.length === 0 || blocks.some(({ type }) => type === "image");
     if (truncated && tellsNothing) void load();
   }, [props.entry.id]);
+  const shows = useSignal<"" | "mark">("");
+  const mark = model.marks.value.find(({ entryId }) => entryId === entry.id);
   const isPending = entry.status === "pending";
   const isTool = entry.role === "tool" || entry.blocks.every(({ type }) => FOLDED.has(type));
   const link = `${location.origin}${location.pathname}${sessionAddress(model.id, { m: entry.id })}`;
@@ -99,11 +103,20 @@ function Message(props: {
           <span title={`Message ${index} of the session`}>#{index}</span>
         </span>
         {entry.supersededBy !== null && <span class="tag">edited since</span>}
+        {mark !== undefined && <MarkNote mark={mark} from={model.id} />}
         {entry.pinned && <span class="tag">pinned</span>}
         {isPending && <span class="tag live">is being written</span>}
         <Copy label="Link" title="Copy a link to this message (c)" text={() => link} />
+        {mayWrite.value && !isPending && (
+          <Toggle shows={shows} what="mark" class="quiet">
+            Mark
+          </Toggle>
+        )}
       </header>
       <div class="content">
+        {shows.value === "mark" && (
+          <MarkForm model={model} entryId={entry.id} mark={mark} onDone={setTo(shows, "")} />
+        )}
         {entry.erased ? (
           <p class="about">The content was erased by the retention of this session.</p>
         ) : (

@@ -15,6 +15,7 @@ import {
 import { excerpt } from "../find/excerpt.ts";
 import { Origins } from "../find/session-rows.tsx";
 import { put, Toggle } from "../parts/controls.tsx";
+import { MarkNote } from "../parts/marks.tsx";
 import { age, counted, day, dollars, moment, short } from "../parts/words.ts";
 import { firstSince } from "./message-pages.ts";
 import { SessionActions } from "./session-actions.tsx";
@@ -95,6 +96,7 @@ export function SessionHead(props: {
   const agents = model.subagents.value.filter(({ forkPoint }) => forkPoint === null);
   const used = totalTokens(tokens);
   const cost = model.cost.value;
+  const mark = model.marks.value.find(({ entryId }) => entryId === null);
   const toDate = async (text: string) => {
     const [year = 0, month = 1, date = 1] = text.split("-").map(Number);
     const time = new Date(year, month - 1, date).getTime();
@@ -148,6 +150,7 @@ export function SessionHead(props: {
         {model.leaf !== undefined && (
           <a href={sessionAddress(session.id)}>Back to the active path</a>
         )}
+        {mark !== undefined && <MarkNote mark={mark} from={session.id} />}
         {!model.isLive.value && <span class="tag">not connected</span>}
         {model.isLive.value && Date.now() - session.lastWriteAt < LIVE_MS && (
           <span class="tag live">live</span>

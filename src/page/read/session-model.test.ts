@@ -17,7 +17,11 @@ function serverOf(texts: string[]) {
     },
     listSessions: async () => ({ sessions: [] }),
     stats: async () => ({ total: { costMicroUsd: 0 } }),
-    session: () => ({ summaries: async () => [], branches: async () => [] }),
+    session: () => ({
+      summaries: async () => [],
+      branches: async () => [],
+      marks: async () => [],
+    }),
     // No change follows.
     subscribe: ({ signal }: { readonly signal: AbortSignal }) => ({
       async *[Symbol.asyncIterator]() {

@@ -6,6 +6,7 @@ import {
   type Branch,
   type Change,
   type Entry,
+  type Mark,
   type Session,
   type Summary,
   tell,
@@ -37,6 +38,8 @@ export class SessionModel {
   /** By the index of the message after them. */
   readonly compactions = signal<ReadonlyMap<number, readonly Summary[]>>(new Map());
   readonly subagents = signal<readonly Session[]>([]);
+  /** What a person said of it and its messages. */
+  readonly marks = signal<readonly Mark[]>([]);
   /** What its calls cost, in microdollars; 0 until known. */
   readonly cost = signal(0);
   readonly branches = signal<readonly Branch[]>([]);
@@ -102,6 +105,7 @@ export class SessionModel {
       this.engine.listSessions({ parentSessionId: id, limit: 100 }),
       handle.branches(),
       this.#readCost(),
+      this.#readMarks(),
     ]);
     if (branches.status === "fulfilled") this.branches.value = branches.value;
     if (subagents.status === "fulfilled") this.subagents.value = subagents.value.sessions;
@@ -111,6 +115,24 @@ export class SessionModel {
   async #readCost(): Promise<void> {
     const { total } = await this.engine.stats({ session: this.id });
     this.cost.value = total.costMicroUsd;
+  }
+
+  async #readMarks(): Promise<void> {
+    this.marks.value = await this.engine.session(this.id).marks();
+  }
+
+  /** Marks a message as wrong, or as replaced by the one with this index. */
+  async mark(entryId: string, reason: string, index: number | undefined): Promise<void> {
+    const by = index === undefined ? undefined : await this.pages.peek(index);
+    if (index !== undefined && by === undefined) throw new Error(`There is no message #${index}.`);
+    const replaced = by === undefined ? {} : { replacedBy: by.id };
+    await this.engine.session(this.id).mark({ entryId, reason, ...replaced });
+    await this.#readMarks();
+  }
+
+  async unmark(entryId: string): Promise<void> {
+    await this.engine.session(this.id).unmark({ entryId });
+    await this.#readMarks();
   }
 
   async #placeCompactions(summaries: readonly Summary[]): Promise<void> {
@@ -170,9 +192,11 @@ export class SessionModel {
     }
   }
 
-  #take({ kind, entryId }: Change): void {
+  #take({ kind, entryId, details }: Change): void {
     switch (kind) {
       case "entry_appended":
+        // The marks stay as they were if they cannot be read.
+        if (details["kind"] === "label") this.#readMarks().catch(() => undefined);
         if (entryId !== null) this.#unwatch(entryId);
         this.#growSoon();
         return;

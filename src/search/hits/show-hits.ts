@@ -2,6 +2,7 @@
 
 import { textOf } from "../../model/block.ts";
 import { isRun, type TextRange } from "../../model/display.ts";
+import { markOf } from "../../model/mark.ts";
 import { endOutsideSecret } from "../../secrets/cut-outside-secrets.ts";
 import { redact } from "../../secrets/redact.ts";
 import type { Language } from "../analysis/analyze.ts";
@@ -9,7 +10,7 @@ import { matchFinder } from "../analysis/find-matches.ts";
 import { ask, type SansIo, type Window, type WindowEntry } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
 import type { RankedHit } from "../rank-by-meaning.ts";
-import type { HitBranch, SearchHit, SearchRequest, WindowItem } from "../request.ts";
+import type { FoundHit, HitBranch, SearchRequest, WindowItem } from "../request.ts";
 import type { TenantCache } from "../search-cache.ts";
 import { asIndexed, displayText, toolNameOf, toolTextOf } from "./display-text.ts";
 import { findLater, type Said } from "./later-wins.ts";
@@ -20,8 +21,8 @@ const MAX_TITLE_BYTES = 256;
 const MAX_QUOTE_BYTES = 4_096;
 
 /**
- * At most `request.limit` hits. `alike` words are marked like typed ones. Copies of a message in
- * forks are shown once.
+ * At most `request.limit` hits, marked ones last: others take their places, up to half of all.
+ * `alike` words are highlighted like typed ones. Copies of a message in forks are shown once.
  */
 export function* showHits(
   ranked: readonly RankedHit[],
@@ -29,10 +30,11 @@ export function* showHits(
   query: TermQuery,
   alike: readonly string[],
   cache: TenantCache,
-): SansIo<SearchHit[]> {
+): SansIo<FoundHit[]> {
   const { language } = cache.indexing;
   const highlight = highlighter(query, alike, language);
-  const hits: SearchHit[] = [];
+  const hits: FoundHit[] = [];
+  const marked: FoundHit[] = [];
   const said: Said[] = [];
   const shown = new Set<string>();
   let next = 0;
@@ -58,20 +60,34 @@ export function* showHits(
       const original = found?.copiedFrom ?? found?.id ?? window.head.sessionId;
       if (shown.has(original)) continue;
       shown.add(original);
-      hits.push(showHit(hit, window, found, request, highlight));
-      said.push(saidIn(hit, window, found));
+      const mark = markOf(window.head.marks, found?.id);
+      const shownHit = showHit(hit, window, found, request, highlight);
+      if (mark !== undefined) {
+        marked.push({ ...shownHit, mark: { ...mark, reason: redact(mark.reason).text } });
+      } else {
+        hits.push(shownHit);
+        said.push(saidIn(hit, window, found));
+      }
     }
   }
   const words = query.scored.filter(({ isPiece, weight }) => isPiece && weight === 1);
-  return laterFirst(
-    hits,
-    findLater(
-      said.slice(0, MAX_COMPARED),
-      words.map(({ term }) => term),
-      language,
-    ),
-    request,
+  const later = findLater(
+    said.slice(0, MAX_COMPARED),
+    words.map(({ term }) => term),
+    language,
   );
+  return markedLast(laterFirst(hits, later, request), marked, request);
+}
+
+/** A marked hit is never hidden by worse ones: half of the places are left to them. */
+function markedLast(
+  hits: readonly FoundHit[],
+  marked: readonly FoundHit[],
+  { limit }: SearchRequest,
+): FoundHit[] {
+  const room = Math.max(limit - hits.length, Math.floor(limit / 2));
+  const last = marked.slice(0, room);
+  return [...hits.slice(0, limit - last.length), ...last];
 }
 
 function saidIn({ score }: RankedHit, { head }: Window, found: WindowEntry | undefined): Said {
@@ -88,19 +104,19 @@ const MAX_COMPARED = 20;
  * moves in front of it.
  */
 function laterFirst(
-  hits: readonly SearchHit[],
+  hits: readonly FoundHit[],
   later: readonly (number | undefined)[],
   { asksForNow }: SearchRequest,
-): SearchHit[] {
-  const marked = hits.map((hit, i) => {
+): FoundHit[] {
+  const known = hits.map((hit, i) => {
     const by = hits[later[i] ?? -1];
     if (by === undefined) return hit;
     const { sessionId, shortId, entryId, index } = by;
     return { ...hit, supersededBy: { sessionId, shortId, entryId, index } };
   });
-  const order = [...marked];
-  for (const [i, hit] of asksForNow ? marked.entries() : []) {
-    const by = marked[later[i] ?? -1];
+  const order = [...known];
+  for (const [i, hit] of asksForNow ? known.entries() : []) {
+    const by = known[later[i] ?? -1];
     if (by === undefined || order.indexOf(by) < order.indexOf(hit)) continue;
     order.splice(order.indexOf(by), 1);
     order.splice(order.indexOf(hit), 0, by);
@@ -131,7 +147,7 @@ function showHit(
   found: WindowEntry | undefined,
   request: SearchRequest,
   highlight: Highlight,
-): SearchHit {
+): FoundHit {
   const { sessionId, shortId, title, agent, createdAt, updatedAt, messageCount } = window.head;
   const lateBranches = window.head.lateLeaves.length;
   const shownTitle = cutSnippet(redact(title ?? "").text, [], MAX_TITLE_BYTES).text;
@@ -160,7 +176,7 @@ function branchOf({ leaf, head }: Window): HitBranch | null {
 
 /** Notes about branches of late files that a search of active paths did not include. */
 export function lateNotes(
-  hits: readonly SearchHit[],
+  hits: readonly FoundHit[],
   { branches }: Pick<SearchRequest, "branches">,
 ): readonly string[] {
   const late = new Set(hits.flatMap((hit) => (hit.meta.lateBranches > 0 ? [hit.shortId] : [])));

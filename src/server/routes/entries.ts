@@ -156,6 +156,9 @@ export const ENTRY_ROUTES: readonly Route[] = [
       return { labels: Object.fromEntries(await handle.labels()) };
     },
   }),
+  sessionRoute("mark", { reason: z.string().min(1) }, { prepare: asActor }),
+  sessionRoute("unmark", {}, { prepare: asActor }),
+  sessionRoute("marks"),
   sessionRoute("pin"),
   sessionRoute("unpin"),
   sessionRoute("branches"),
@@ -250,6 +253,10 @@ function readEntries(
 /**
  * Without a named actor the original's is kept, and the caller must be allowed to write as it.
  */
+function asActor({ access }: Caller, fields: { readonly actor?: string }): object {
+  return { ...fields, ...actorField(access, fields.actor) };
+}
+
 async function asAuthor(
   { tenant, access }: Caller,
   fields: { readonly session_id: string; readonly entry_id: string; readonly actor?: string },

@@ -112,6 +112,8 @@ const NAMED: Readonly<Record<string, Shape>> = {
   EntryList: ENTRIES,
   EntryPage: SESSION_CALLS.listEntries.answer,
   MessagePage: TENANT_CALLS.listMessages.answer,
+  Mark: SESSION_CALLS.mark.answer,
+  MarkList: SESSION_CALLS.marks.answer,
   BranchList: SESSION_CALLS.branches.answer,
   Memory: MEMORY,
   MemoryList: MEMORIES,

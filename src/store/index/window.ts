@@ -6,6 +6,7 @@
  */
 
 import type { Role } from "../../model/entry.ts";
+import { type StoredMark, standingMarks } from "../../model/mark.ts";
 import { LATE_FILES_KEY, lateLeavesOf } from "../../model/session.ts";
 import type { SessionPath, WindowEntry, WindowHead, WindowRequest } from "../../search/port.ts";
 import { isOnPath, type PathEnd, type PathRange, pathRanges } from "../../transcript/path.ts";
@@ -14,15 +15,29 @@ import { textOrNull } from "../damage/stored-json.ts";
 import type { Row } from "../records.ts";
 import { decodeSound, parseSound } from "./sound-content.ts";
 
+/** The backend's words for what SQL has no common ones for. */
+interface WindowSql {
+  /** Finds text in a column of bytes. */
+  readonly positionOf: (text: string, column: string) => string;
+  /** A JSON text with a list of lists of values. */
+  readonly listOf: (values: string, order: string) => string;
+  /** Bytes as hexadecimal digits, because damaged ones are no text. */
+  readonly hexOf: (column: string) => string;
+}
+
 /**
- * Columns of a session (s) and its state (t). `positionOf` is the backend's SQL for finding text in
- * a column of bytes: metadata is included only if it lists late files.
+ * Columns of a session (s) and its state (t): metadata only if it lists late files. Marks are among
+ * the labels, which have an index of their own, and most sessions have none.
  */
-export function windowSessionColumns(positionOf: (text: string, column: string) => string): string {
+export function windowSessionColumns({ positionOf, listOf, hexOf }: WindowSql): string {
+  const mark = `${hexOf("l.content")}, l.actor, l.created_at`;
   return `s.id, s.short_id, s.title, s.agent, COALESCE(s.repo, s.project_id, s.owner) AS place,
   s.created_at, t.updated_at,
   t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal,
-  CASE WHEN ${positionOf(`'"${LATE_FILES_KEY}"'`, "s.metadata")} > 0 THEN s.metadata END AS late_metadata`;
+  CASE WHEN ${positionOf(`'"${LATE_FILES_KEY}"'`, "s.metadata")} > 0 THEN s.metadata END AS late_metadata,
+  (SELECT ${listOf(mark, "l.sequence")} FROM entries l
+    WHERE l.tenant = s.tenant AND l.session = s.session AND l.kind = 'label'
+      AND ${positionOf(`'"mark"'`, "l.content")} > 0) AS marks`;
 }
 /** The names of `windowSessionColumns` in order, followed by the session's number. */
 export const WINDOW_SESSION_NAMES = [
@@ -39,6 +54,7 @@ export const WINDOW_SESSION_NAMES = [
   "leaf_depth",
   "leaf_ordinal",
   "late_metadata",
+  "marks",
   "session",
 ] as readonly string[];
 
@@ -96,8 +112,21 @@ export function toWindowHead(row: Row): WindowHead {
             ordinal: Number(row["leaf_ordinal"]),
           },
     lateLeaves: lateLeavesOf(parseSound(textOrNull(row["late_metadata"]) ?? "{}")),
+    marks: toMarks(textOrNull(row["marks"])),
   };
 }
+
+function toMarks(list: string | null): readonly StoredMark[] {
+  if (list === null) return NO_MARKS;
+  const rows = JSON.parse(list) as [hex: string, actor: string | null, createdAt: number][];
+  return standingMarks(
+    rows.map(([hex, actor, createdAt]) => {
+      const content = parseSound(Buffer.from(hex, "hex").toString());
+      return { data: (content as { data?: unknown } | null)?.data, actor, createdAt };
+    }),
+  );
+}
+const NO_MARKS: readonly StoredMark[] = [];
 
 /** The path to `leaf` if `entry` is on it. `chains` has those from the leaf's to the root. */
 export function pathThrough(

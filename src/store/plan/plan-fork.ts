@@ -9,7 +9,7 @@ import type { EntryRecord, NewEntry } from "../records.ts";
 /**
  * Copies the entries of a path in the order of the originals: an entry refers only to older ones,
  * whose copies exist by then, and the latest label stays the latest. Aborted messages, and labels
- * of entries that are not copied, are left out.
+ * of entries that are not copied or of the whole session, are left out.
  */
 export function copyEntries(
   path: readonly EntryRecord[],

@@ -68,6 +68,41 @@ describeInBrowser("a session", () => {
     expect(wrongs).toEqual([]);
   });
 
+  test("a message is marked as replaced, here and in its hit, and the mark is taken back", async ({
+    onTestFinished,
+  }) => {
+    const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const said = (content: string) => ({ role: "user" as const, actor: "ana", content });
+    await session.append([said("Walruses on Friday"), said("Walruses on Monday")]);
+    onTestFinished(async () => {
+      await session.delete();
+    });
+    const { page, wrongs } = await openWatched(world, `#/session/${session.id}`, {
+      onTestFinished,
+    });
+    const message = page.locator(".message").first();
+    await message.hover();
+    await message.getByRole("button", { name: "Mark", exact: true }).click();
+    await page.getByLabel("Why it does not hold").fill("It moved");
+    await page.getByLabel("Replaced by the message").fill("1");
+    await page.keyboard.press("Enter");
+    await expect
+      .poll(() => message.locator(".tag").allTextContents())
+      .toEqual(["replaced by #1: It moved"]);
+    expect(await session.marks()).toMatchObject([{ index: 0, replacedBy: { index: 1 } }]);
+
+    await page.goto(`${world.url()}/#/?q=walruses+friday`);
+    const note = page.locator(".hit-notes").filter({ hasText: "replaced by #1: It moved" });
+    await note.getByRole("link", { name: "#1" }).click();
+    await page.locator(".message.target").filter({ hasText: "Monday" }).waitFor();
+
+    await message.hover();
+    await message.getByRole("button", { name: "Mark", exact: true }).click();
+    await page.getByRole("button", { name: "Take the mark back" }).click();
+    await expect.poll(() => message.locator(".tag").count()).toBe(0);
+    expect(wrongs).toEqual([]);
+  });
+
   test.for([
     { place: "at a message", search: () => `?m=${middle}`, shown: ".message.target" },
     { place: "at its start", search: () => "", shown: ".message" },

@@ -2,7 +2,7 @@ import { toWireContext, toWireRecalled } from "../../../api/context.ts";
 import { maskBlock, maskEntry, maskFact } from "../../../api/mask.ts";
 import { toWire } from "../../../api/shape.ts";
 import { toWirePrices } from "../../../api/stats.ts";
-import { laterNote } from "../../../api/text/later.ts";
+import { holdNotes } from "../../../api/text/later.ts";
 import { PROVIDERS, renderContext } from "../../../context/render/render.ts";
 import type { BuiltContext } from "../../../engine/context/build-context.ts";
 import type { Recalled } from "../../../engine/context/recall.ts";
@@ -172,8 +172,9 @@ export const recall: Command = defineCommand({
           await terminal.print(`fact · ${subject} · ${predicate} · ${object}`);
         } else {
           for (const line of formatEntry(item.entry, terminal, style)) await terminal.print(line);
-          const later = laterNote(item, item.entry.sessionId);
-          if (later !== undefined) await terminal.print(`  ${terminal.dim(later)}`);
+          for (const note of holdNotes(item, item.entry.sessionId)) {
+            await terminal.print(`  ${terminal.dim(oneLine(note))}`);
+          }
         }
         await terminal.print();
       }

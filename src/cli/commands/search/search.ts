@@ -12,6 +12,7 @@ import { defined } from "../../../model/defined.ts";
 import { BackscrollError } from "../../../model/errors.ts";
 import { MAX_SEARCH_DEADLINE_MS } from "../../../model/limits.ts";
 import { filtersOf } from "../../../model/session-filters.ts";
+import { withChangedFiles } from "../../changed-files.ts";
 import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
@@ -115,6 +116,7 @@ export const search: Command = defineCommand({
       if (result.indexing && (await completeIndex(context, tenant))) {
         result = await tenant.searchSessions(QUERY, input);
       }
+      result = { ...result, hits: await withChangedFiles(tenant, result.hits) };
       await print(context, result, style);
       if (result.hits.length === 0 && !context.json) {
         // "None" is said only if all of the index was read.

@@ -7,6 +7,7 @@ import type { McpHost, Unread } from "../../../mcp/host.ts";
 import { isSwitchedOff } from "../../../model/variables.ts";
 import { toErrorLine } from "../../../server/log.ts";
 import { MEMORY } from "../../../store/store-options.ts";
+import { withChangedFiles } from "../../changed-files.ts";
 import { type Command, defineCommand, flag, option } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { armFinalRead, Follower, type FollowerOptions, QUIET_SECONDS } from "../../follow.ts";
@@ -114,6 +115,7 @@ export const mcp: Command = defineCommand({
         version: readVersion(),
         cwd: process.cwd(),
         variables: process.env,
+        changedFiles: (hits) => withChangedFiles(tenant, hits),
         ...(session === undefined ? {} : { sessions: [session] }),
         ...(isOff ? { incognito: true } : {}),
         onError,

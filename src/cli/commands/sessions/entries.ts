@@ -4,8 +4,10 @@ import { toWire } from "../../../api/shape.ts";
 import type { MessageInput } from "../../../engine/message-input.ts";
 import { defined } from "../../../model/defined.ts";
 import { ENTRY, type Role } from "../../../model/entry.ts";
+import { MARK } from "../../../model/mark.ts";
+import { findPlace } from "../../../recap/find-place.ts";
 import { type Command, defineCommand, flag, option, SESSION, usageError } from "../../command.ts";
-import { withSession } from "../../store.ts";
+import { withSession, withStore } from "../../store.ts";
 import { readText, toJsonValue } from "../../values.ts";
 import { toInput } from "../input-options.ts";
 
@@ -125,6 +127,41 @@ export const label: Command = defineCommand({
       if (context.json) {
         await context.terminal.printJson({ labels: Object.fromEntries(await handle.labels()) });
       }
+    });
+  },
+});
+
+export const mark: Command = defineCommand({
+  name: "mark",
+  summary: "Mark a message, or a session, as wrong or as replaced by another.",
+  details:
+    "What is marked stays where it is, ranks below what holds, and carries the mark wherever it is shown. REF is a session (k3f9), or a message of it by its number (k3f9#12) on the active path. Without --replaced-by it is wrong.",
+  arguments: [{ name: "REF", help: "What does not hold: k3f9 or k3f9#12." }],
+  options: {
+    reason: option("TEXT", "Why it does not hold."),
+    "replaced-by": option("REF", "What holds in its place."),
+    actor: option("NAME", "Who says so."),
+    undo: flag("Take the mark back."),
+  },
+  examples: [
+    'mark 5f0c2a91#0 --reason "It was another lock" --replaced-by 5f0c2a91#1',
+    "mark 5f0c2a91#0 --undo",
+  ],
+  run: (context, { REF: ref }, { reason, actor, undo, "replaced-by": by }) => {
+    if ((reason === undefined) !== (undo === true) || (undo && by !== undefined)) {
+      throw usageError("mark needs either --reason or --undo", "--reason");
+    }
+    return withStore(context, "write", async (tenant) => {
+      const { session, entryId } = await findPlace(tenant, ref);
+      const what = defined({ entryId, actor });
+      if (reason === undefined) await session.unmark(what);
+      else {
+        const place = by === undefined ? undefined : await findPlace(tenant, by);
+        const replacedBy = place?.entryId ?? place?.session.id;
+        await session.mark({ ...what, reason, ...defined({ replacedBy }) });
+      }
+      if (!context.json) return;
+      await context.terminal.printJson({ marks: toWire([MARK], await session.marks()) });
     });
   },
 });

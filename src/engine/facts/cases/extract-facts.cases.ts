@@ -79,6 +79,32 @@ export function extractFactsCases({ tenant }: ContextCases): void {
       expect(extractor.read).toEqual(["a b c"]);
     });
 
+    test("supersedes older facts of the owner's other sessions, by the time of the statement", async () => {
+      const extractor = new Scripted();
+      const own = tenant();
+      const talkOf = async (createdBy: string, at: number, ...texts: string[]) => {
+        const session = await own.createSession({ agent: "coder", createdBy, metadata: ON });
+        const role = "user" as const;
+        await session.append(texts.map((content) => ({ role, content, createdAt: at })));
+        return session;
+      };
+      const first = await talkOf("ana", 1_000, "fact: Ana, lives in, Rome", "fact: Bo, likes, tea");
+      const other = await talkOf("bo", 1_000, "fact: Ana, lives in, Bonn");
+      const newest = await talkOf("ana", 3_000, "fact: ana, lives_in, Oslo");
+      const late = await talkOf("ana", 2_000, "fact: Ana, lives in, Paris");
+      await first.extractFacts(undefined, { extractor });
+      await other.extractFacts(undefined, { extractor });
+      const [oslo] = await newest.extractFacts(undefined, { extractor });
+      expect(await listed(first, true)).toEqual(["Ana lives in Rome (old)", "Bo likes tea"]);
+      expect((await first.listFacts({ superseded: true }))[0]?.supersededBy).toBe(oslo?.id);
+      // It was extracted last, and said before.
+      const [paris] = await late.extractFacts(undefined, { extractor });
+      expect(paris?.supersededBy).toBe(oslo?.id);
+      expect(await listed(newest)).toEqual(["ana lives_in Oslo"]);
+      expect(await listed(late)).toEqual([]);
+      expect(await listed(other)).toEqual(["Ana lives in Bonn"]);
+    });
+
     test("is off unless the session enables it", async () => {
       for (const metadata of [{}, { facts: { enabled: "true" } }, { facts: true }]) {
         const session = await talk(["fact: Ana, city, Rome"], metadata);

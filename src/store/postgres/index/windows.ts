@@ -32,7 +32,12 @@ const WANTED = `unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY
   AS wanted (session, sequence, rank)`;
 
 /** Columns of the session, and the place of the matched entry, if it exists. */
-const COLUMNS = `${windowSessionColumns((text, column) => `position(${text}::bytea IN ${column})`)},
+const SESSION_COLUMNS = windowSessionColumns({
+  positionOf: (text, column) => `position(${text}::bytea IN ${column})`,
+  listOf: (values, order) => `json_agg(json_build_array(${values}) ORDER BY ${order})::text`,
+  hexOf: (column) => `encode(${column}, 'hex')`,
+});
+const COLUMNS = `${SESSION_COLUMNS},
   e.chain, e.depth, e.ordinal`;
 
 const SQL = statements("windows", {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type {
+  FoundHit,
   NoteSearchAnswer,
   SearchAnswer,
-  SearchHit,
   WindowItem,
 } from "../../../search/request.ts";
 import { packAnswer, unpackAnswer } from "./answer-parcel.ts";
@@ -20,7 +20,7 @@ const item: WindowItem = {
   found: false,
 };
 
-const hit: SearchHit = {
+const hit: FoundHit = {
   sessionId: "s1",
   shortId: "short",
   meta: {
@@ -53,10 +53,21 @@ const hit: SearchHit = {
   ],
 };
 
+const mark: FoundHit["mark"] = {
+  entryId: "e2",
+  kind: "replaced",
+  reason: "Fridays are off.",
+  actor: null,
+  createdAt: 8,
+  replacedBy: "e7",
+};
+
 /** A hit with every optional field, and a hit by its title only. */
-const others: readonly SearchHit[] = [
+const others: readonly FoundHit[] = [
   { ...hit, parts: { message: 1, neighbours: 0.5, session: 0.25, boost: 2, coverage: 0 } },
   { ...hit, similarity: -1 },
+  { ...hit, supersededBy: { sessionId: "s1", shortId: "short", entryId: "e7", index: 6 } },
+  { ...hit, mark },
   { ...hit, entryId: null, index: null, leaf: null, branch: null, window: [] },
 ];
 

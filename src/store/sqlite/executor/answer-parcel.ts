@@ -7,7 +7,7 @@
  */
 
 import { defined } from "../../../model/defined.ts";
-import type { IndexAnswer, SearchAnswer, SearchHit, WindowItem } from "../../../search/request.ts";
+import type { FoundHit, IndexAnswer, SearchAnswer, WindowItem } from "../../../search/request.ts";
 
 export type AnswerParcel =
   | { readonly other: Exclude<IndexAnswer, SearchAnswer> }
@@ -26,8 +26,11 @@ interface PackedHits {
   /** Score parts of each hit that has them. */
   readonly parts: readonly Parts[];
   /** By the number of the hit; most hits have none. */
-  readonly superseded: ReadonlyMap<number, NonNullable<SearchHit["supersededBy"]>>;
+  readonly remarks: ReadonlyMap<number, Remarks>;
 }
+
+/** What holds in place of a hit, and what a person said of it. */
+type Remarks = Pick<FoundHit, "supersededBy" | "mark">;
 
 const HIT_NUMBERS = 12;
 const HIT_TEXTS = 4;
@@ -46,7 +49,7 @@ export function unpackAnswer(parcel: AnswerParcel): IndexAnswer {
   return { ...parcel.answer, hits: unpackHits(parcel.packed) };
 }
 
-function packHits(hits: readonly SearchHit[]): PackedHits {
+function packHits(hits: readonly FoundHit[]): PackedHits {
   const texts: (string | null)[] = [];
   const numbers = new Float64Array(hits.reduce((size, { window }) => size + sizeOf(window), 0));
   const names = new Map<string | null, number>();
@@ -57,11 +60,11 @@ function packHits(hits: readonly SearchHit[]): PackedHits {
     return names.size - 1;
   };
   const parts: Parts[] = [];
-  const superseded = new Map<number, NonNullable<SearchHit["supersededBy"]>>();
+  const remarks = new Map<number, Remarks>();
   let at = 0;
   for (const [i, hit] of hits.entries()) {
-    const { meta, window, supersededBy } = hit;
-    if (supersededBy !== undefined) superseded.set(i, supersededBy);
+    const { meta, window, supersededBy, mark } = hit;
+    if (supersededBy ?? mark) remarks.set(i, defined({ supersededBy, mark }));
     texts.push(hit.sessionId, hit.entryId, hit.leaf, hit.shortId);
     if (hit.parts !== undefined) parts.push(hit.parts);
     numbers[at] = nameOf(meta.title);
@@ -96,7 +99,7 @@ function packHits(hits: readonly SearchHit[]): PackedHits {
       }
     }
   }
-  return { texts, numbers, names: [...names.keys()], parts, superseded };
+  return { texts, numbers, names: [...names.keys()], parts, remarks };
 }
 
 function sizeOf(window: readonly WindowItem[]): number {
@@ -105,8 +108,8 @@ function sizeOf(window: readonly WindowItem[]): number {
   return size;
 }
 
-function unpackHits({ texts, numbers, names, parts, superseded }: PackedHits): SearchHit[] {
-  const hits: SearchHit[] = [];
+function unpackHits({ texts, numbers, names, parts, remarks }: PackedHits): FoundHit[] {
+  const hits: FoundHit[] = [];
   let text = 0;
   let part = 0;
   for (let at = 0; at < numbers.length; ) {
@@ -129,9 +132,9 @@ function unpackHits({ texts, numbers, names, parts, superseded }: PackedHits): S
       branch: names[numbers[at + 10] as number],
       score: numbers[at + 6],
       ...(Number.isNaN(similarity) ? {} : { similarity }),
-      ...defined({ supersededBy: superseded.get(hits.length) }),
+      ...remarks.get(hits.length),
       window,
-    } as SearchHit;
+    } as FoundHit;
     const hasParts = numbers[at + 7] === 1;
     hits.push(hasParts ? { ...hit, parts: parts[part++] as NonNullable<Parts> } : hit);
     const count = numbers[at + 8] as number;
@@ -158,7 +161,7 @@ function unpackHits({ texts, numbers, names, parts, superseded }: PackedHits): S
   return hits;
 }
 
-type Parts = SearchHit["parts"];
+type Parts = FoundHit["parts"];
 
 function matchesAt(numbers: Float64Array, at: number, count: number): WindowItem["matches"] {
   return Array.from({ length: count }, (_, i) => ({

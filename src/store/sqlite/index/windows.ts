@@ -31,7 +31,12 @@ import { statements } from "../sqlite-statements.ts";
 const COLUMNS = `${windowEntryColumns(asText)}, m.pack`;
 const IS_SHOWN = "m.kind = 'message' AND m.status = 'committed'";
 
-const SESSION_COLUMNS = windowSessionColumns((text, column) => `instr(${column}, ${text})`);
+const SESSION_COLUMNS = windowSessionColumns({
+  positionOf: (text, column) => `instr(${column}, ${text})`,
+  listOf: (values, order) =>
+    `CASE WHEN count(*) > 0 THEN json_group_array(json_array(${values}) ORDER BY ${order}) END`,
+  hexOf: (column) => `hex(${column})`,
+});
 
 const SQL = statements("windows", {
   sessions: `SELECT ${SESSION_COLUMNS}, s.session FROM json_each(?) wanted

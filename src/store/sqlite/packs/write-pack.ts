@@ -82,8 +82,9 @@ interface DividedContent {
 }
 
 function dividedContent(entry: PackableEntry): DividedContent {
-  const { content } = entry;
-  if (content === null || !isPackable(content) || content[0] === SPACE) {
+  const { content, kind } = entry;
+  // Searches read marks, which are labels, from their rows.
+  if (kind === "label" || content === null || !isPackable(content) || content[0] === SPACE) {
     return { kept: content, packed: NOTHING };
   }
   if (!isSaid(entry, content)) return { kept: null, packed: content };
