@@ -5,7 +5,7 @@ import { contentWordsOf, findStatement } from "../search/hits/statement.ts";
 
 /** Words that make a sentence a rule, and say nothing about what. Stems as the index has them. */
 const CUES = contentWordsOf(
-  "always never prefer preferred preference please ensure make sure remember everywhere whenever ask asking user want like love prioritize prioritized should must need use using",
+  "always never prefer preferred preference please ensure make sure remember everywhere whenever now forward future default general ask asking user want like love prioritize prioritized should must need use using",
   "english",
 );
 
@@ -46,8 +46,14 @@ export function plain(text: string): string {
     .trim();
 }
 
-/** Subject words that two rules about the same thing share, of the one with fewer. */
+/** Subject words that two rules about the same thing share, of the one with fewer and of the other. */
 const SAME_SUBJECT = 0.5;
+const SAME_WIDTH = 0.33;
+/** A single shared word is a subject only in short rules: "indent with tabs". */
+const SHORT_RULE = 3;
+/** When a rule applies. */
+const OCCASION =
+  /\b(?:when(?:ever)?|if|(?:every|each|any) ?time|for|in(?= \S+ \S)|during|before|after) (.+)$/i;
 /** Chooses one of several: of two such rules about one thing only one can hold. */
 const CHOOSES =
   /\b(?:use|using|prefer|format|write|name|call|keep|set|limit|answer|reply|respond|default|indent|spell|cite|only|over|instead|rather)\b/i;
@@ -61,14 +67,31 @@ const FORBIDS = /\b(?:never|don['’]?t|do not|avoid|stop|no longer|not|dislike|
  */
 export function replacesRule(later: Rule, earlier: Rule): boolean {
   if (later.saidAt < earlier.saidAt || sameText(later.text, earlier.text)) return false;
+  if (!isAboutSame(later.text, earlier.text)) return false;
+  if (hasOtherOccasion(later.text, earlier.text)) return false;
   const [before, after] = [wordsOf(earlier.text), wordsOf(later.text)];
   const shared = [...after].filter((word) => before.has(word)).length;
-  const least = Math.min(before.size, after.size);
-  if (shared === 0 || shared / least < SAME_SUBJECT) return false;
   if (hasOtherValue(later.text, earlier.text)) return true;
-  if (FORBIDS.test(later.text) !== FORBIDS.test(earlier.text)) return shared === least;
+  if (FORBIDS.test(later.text) !== FORBIDS.test(earlier.text))
+    return shared === Math.min(before.size, after.size);
   const isChoice = [later, earlier].every(({ text }) => CHOOSES.test(text) && !ADDS.test(text));
   return isChoice && shared < before.size && shared < after.size;
+}
+
+function isAboutSame(a: string, b: string): boolean {
+  const [some, others] = [wordsOf(a), wordsOf(b)];
+  const shared = [...some].filter((word) => others.has(word)).length;
+  const [least, most] = [Math.min(some.size, others.size), Math.max(some.size, others.size)];
+  const isEnough = shared > 1 || (shared === 1 && most <= SHORT_RULE);
+  return isEnough && shared >= SAME_SUBJECT * least && shared >= SAME_WIDTH * most;
+}
+
+/** Whether both say when they apply, about different things. */
+function hasOtherOccasion(a: string, b: string): boolean {
+  const [some, others] = [a, b].map((text) => wordsOf(OCCASION.exec(text)?.[1] ?? ""));
+  if (!some?.size || !others?.size) return false;
+  const shared = [...some].filter((word) => others.has(word)).length;
+  return shared <= SAME_SUBJECT * Math.min(some.size, others.size);
 }
 
 function hasOtherValue(later: string, earlier: string): boolean {

@@ -70,7 +70,7 @@ function starting(pattern: string): RegExp {
 const FROM_NOW_ON =
   "from (?:now|here|this point|today) on(?:wards?)?|going forward|moving forward|in (?:the )?future|as a (?:general )?rule|in general|by default|at all times|under no circumstances";
 const EVERY_TIME =
-  "whenever(?! (?:needed|possible|necessary|you))|(?:every|each|any) ?time|every single time|when(?:ever)? (?:i|we) ask|if (?:i|we) ever";
+  "whenever(?! (?:needed|possible|necessary|you (?:want|like|can)))|(?:every|each|any) ?time|every single time|when(?:ever)? (?:i|we) ask|if (?:i|we) ever";
 const EVERYWHERE =
   "everywhere|anywhere|in (?:this|our|the whole|the entire) (?:repo(?:sitory)?|code ?base|project)|across the (?:repo(?:sitory)?|code ?base|project)|any (?:more )?\\w+|every (?:new )?\\w+|all (?:the |our |my )?(?:new |future )?\\w+s|once we \\w+";
 
