@@ -24,7 +24,7 @@ test.each([
     "Always include code examples when I ask about APIs",
     "Always include status codes when I ask about APIs",
   ],
-  ["Always use tabs in Go files", "Always use spaces in Python files"],
+  ["Always use tabs in Rust files", "Always use spaces in Python files"],
   ["Always use sigma notation for sums", "Always use matrix notation for systems"],
   ["Never commit to main", "Always run the tests first"],
   ["Always answer in German", "always answer in German."],
