@@ -189,22 +189,20 @@ async function* sessionsOf(
   }
 }
 
-/** By its id, `ENTRY-N`, or its source, `SESSION#N`. */
+/** By its id, `ENTRY-N`, or its source: `SESSION#N`, or the entry. Of several, the first. */
 async function findCandidate(
   engine: EngineContext,
   ref: string,
 ): Promise<{ readonly rule: Rule; readonly session: Session }> {
   checkKey(ref, "ruleId");
-  const [, entryId, place] = /^(.{1,128})-(\d{1,4})$/.exec(ref) ?? [];
   const [, named, index] = /^(.{1,256})#(\d{1,9})$/.exec(ref) ?? [];
+  const [, entryId = ref, place = "1"] = /^(.{1,128})-(\d{1,4})$/.exec(ref) ?? [];
   const entry =
-    entryId !== undefined
+    named === undefined
       ? (await findAll(engine, [entryId]))[0]
-      : named !== undefined
-        ? await entryAt(engine, named, Number(index))
-        : undefined;
+      : await entryAt(engine, named, Number(index));
   const session = entry && (await engine.store.findSession(engine.tenant, entry.sessionId));
-  const rule = entry && session && rulesOf(session, entry)[place === undefined ? 0 : +place - 1];
+  const rule = entry && session && rulesOf(session, entry)[Number(place) - 1];
   if (session === undefined || rule === undefined) throw recordNotFound(NAMESPACE, ref);
   return { rule, session };
 }

@@ -111,6 +111,10 @@ export const buildContext: Tool = defineTool({
       ),
     recent_turns: z.number().int().min(1).max(1_000).optional().describe("The limit of turns."),
     include_facts: z.boolean().optional().describe("Adds the facts of the session."),
+    rules: z
+      .boolean()
+      .optional()
+      .describe("Adds what people meant to stand: rules, and candidates of this session."),
     query: QUERY.describe(
       "The query of the recall, in place of the newest user message.",
     ).optional(),
@@ -137,11 +141,11 @@ export const buildContext: Tool = defineTool({
     truncated: TRUNCATED,
   }),
   run: async ({ tenant }, input) => {
-    const { session_id, recent_turns, include_facts, query } = input;
+    const { session_id, recent_turns, include_facts, rules, query } = input;
     const session = await tenant.getSession(session_id);
     const context = await session.buildContext({
       tokenBudget: input.token_budget,
-      ...defined({ recentTurns: recent_turns, includeFacts: include_facts, query }),
+      ...defined({ recentTurns: recent_turns, includeFacts: include_facts, rules, query }),
     });
     const { omitted, tokens, shortened, messages } = toWireContext(context);
     return {

@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import { maskFact, maskMemory } from "../../api/mask.ts";
+import { maskFact, maskMemory, maskText } from "../../api/mask.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
 import { shapeSchema } from "../../api/shape-schema.ts";
 import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/text/session-heading.ts";
@@ -85,6 +85,11 @@ export const remember: Tool = defineTool({
     session_id: SESSION_ID.describe(
       "The note's source: its deletion with cascade deletes the note.",
     ).optional(),
+    accept_rule: z
+      .string()
+      .min(1)
+      .describe("Alone, on the user's word only: the entry of a candidate that is to stand.")
+      .optional(),
     forget_conversation: z
       .boolean()
       .describe("Alone: keep nothing of this conversation.")
@@ -97,7 +102,23 @@ export const remember: Tool = defineTool({
       return keepNothingOf(host, Object.keys(given).length > 0 || sessionId !== undefined);
     }
     const { tenant, access } = host;
-    const { name: called, content } = given;
+    const { name: called, content, accept_rule: accepted } = given;
+    if (accepted !== undefined) {
+      if (Object.keys(given).length > 1 || sessionId !== undefined) {
+        throw new BackscrollError("invalid_input", "accept_rule goes without other arguments", {
+          details: { field: "accept_rule" },
+        });
+      }
+      const { text, saidAt } = await tenant.acceptRule(accepted);
+      const updated_at = toWireTime(saidAt);
+      return {
+        remembered: maskText(text),
+        agent: null,
+        updated_at,
+        deleted_sessions: null,
+        truncated: null,
+      };
+    }
     if (called === undefined || content === undefined) {
       const missing = called === undefined ? "name" : "content";
       throw new BackscrollError("invalid_input", `${missing} is missing`, {
