@@ -159,7 +159,7 @@ const TOOL_CALLS: Readonly<Record<string, Shared>> = {
   list_messages: { input: "listMessages", also: ["sessionId", "cursor", "messageBytes"] },
   recall: { input: "recall", also: ["sessionId", "query"] },
   search_memory: { input: "searchMemory", also: ["query"] },
-  remember: { input: "putMemory", also: ["sessionId", "forgetConversation"] },
+  remember: { input: "putMemory", also: ["sessionId", "acceptRule", "forgetConversation"] },
   build_context: { input: "buildContext", also: ["sessionId"] },
   compact_conversation: { input: "compact", also: ["sessionId"] },
   append_message: {

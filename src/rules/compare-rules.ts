@@ -53,7 +53,7 @@ const SAME_WIDTH = 0.33;
 const SHORT_RULE = 3;
 /** When a rule applies. */
 const OCCASION =
-  /\b(?:when(?:ever)?|if|(?:every|each|any) ?time|for|in(?= \S+ \S)|during|before|after) (.+)$/i;
+  /\b(?:when(?:ever)?|if|(?:every|each|any) ?time|for|in(?= \S+ \S)|during|before|after) ([^\n]+)/i;
 /** Chooses one of several: of two such rules about one thing only one can hold. */
 const CHOOSES =
   /\b(?:use|using|prefer|format|write|name|call|keep|set|limit|answer|reply|respond|default|indent|spell|cite|only|over|instead|rather)\b/i;

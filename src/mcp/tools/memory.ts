@@ -85,11 +85,7 @@ export const remember: Tool = defineTool({
     session_id: SESSION_ID.describe(
       "The note's source: its deletion with cascade deletes the note.",
     ).optional(),
-    accept_rule: z
-      .string()
-      .min(1)
-      .describe("Alone, on the user's word only: the entry of a candidate that is to stand.")
-      .optional(),
+    accept_rule: z.string().describe("Alone, on the user's word: a candidate's entry.").optional(),
     forget_conversation: z
       .boolean()
       .describe("Alone: keep nothing of this conversation.")
@@ -176,7 +172,7 @@ export const recall: Tool = defineTool({
   name: "recall",
   title: "Recall from a conversation",
   description:
-    "Single messages and facts of one conversation that bear on a question, the best first; scope widens it to its owner's conversations, or to all. Use it to look something up in a session that you know. Not to find a session (search_sessions).",
+    "Single messages and facts of one conversation that bear on a question, the best first. Use it to look something up in a session that you know. Not to find a session (search_sessions).",
   scope: "read",
   input: z.object({
     session_id: SESSION_ID,

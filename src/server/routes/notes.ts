@@ -78,7 +78,7 @@ export const NOTE_ROUTES: readonly Route[] = [
   tenantRoute("deleteFact"),
   tenantRoute("supersedeFact", { by: key }),
   tenantRoute("listRules", { limit: limitQuery.optional() }),
-  tenantRoute("addRule"),
+  tenantRoute("addRule", { text: z.string().min(1) }),
   tenantRoute("acceptRule"),
   tenantRoute("rejectRule"),
   tenantRoute("removeRule"),
