@@ -57,7 +57,7 @@ const PASTED =
   /^(?:\d[\d:.TZ-]{6,}|[\w./-]{1,80}:\d+|error\b|warning\b|===|\{|<|@|\/\/)|[;{}]$|=>|\\n/i;
 
 const VERBS =
-  "add|aim|answer|apply|ask|assume|avoid|begin|bring|call|change|check|choose|cite|clean|commit|compare|confirm|consider|cover|create|cut|declare|default|define|delete|describe|display|document|double[- ]check|draw|drop|emphasi[sz]e|end|ensure|exit|explain|export|fail|favou?r|fetch|file|fix|focus|follow|format|generate|give|group|handle|highlight|ignore|import|include|indent|keep|label|leave|limit|link|list|log|maintain|make|match|mention|merge|name|note|offer|omit|open|order|pass|pin|place|plan|point|prefer|prefix|present|print|prioriti[sz]e|propose|provide|push|put|quote|raise|read|rebase|recommend|record|reference|refer|relate|remind|remove|render|reply|report|respond|return|round|run|say|search|send|separate|set|show|skip|sort|specify|spell|squash|start|state|stay|stick|stop|store|structure|suggest|summari[sz]e|support|tag|tell|test|treat|try|turn|type|update|use|validate|verify|wait|warn|wrap|write";
+  "add|aim|answer|apply|ask|assume|avoid|begin|bring|call|change|check|choose|cite|clean|commit|compare|confirm|consider|cover|create|cut|declare|default|define|delete|describe|display|document|double[- ]check|draw|drop|emphasi[sz]e|end|ensure|exit|explain|export|fail|favou?r|fetch|file|fix|focus|follow|format|generate|give|group|handle|highlight|ignore|import|include|indent|keep|label|leave|limit|link|list|log|maintain|make|match|mention|merge|move|name|note|offer|omit|open|order|pass|pin|place|plan|point|prefer|prefix|present|print|prioriti[sz]e|propose|provide|push|put|quote|raise|read|rebase|recommend|record|reference|refer|relate|remind|remove|render|reply|report|respond|return|round|run|say|search|send|separate|set|show|skip|sort|specify|spell|squash|start|state|stay|stick|stop|store|structure|suggest|summari[sz]e|support|tag|tell|test|treat|try|turn|type|update|use|validate|verify|wait|warn|wrap|write";
 
 const LEAD =
   "(?:(?:and|also|but|so|oh|ok|okay|yes|yeah|yep|no|please|then|hey|hmm|actually|just|note|rule|reminder|one more thing|btw|by the way)[,:]? {1,3}){0,4}";
@@ -89,6 +89,7 @@ const STANDING: readonly RegExp[] = [
     `^(?:if|when|whenever|before|after|unless|for|in|on|with) [^?]{2,160}?[,:] (?:please )?(?:always|never) (?:${VERBS})\\b`,
     "i",
   ),
+  new RegExp(`[,;:] (?:but |and |so )?(?:always|never) (?:${VERBS}) `, "i"),
   /\b(?:should|must|shall|to|needs? to|has to|have to) (?:always|never|only ever)\b/i,
   // "From now on …", "going forward, …".
   starting(

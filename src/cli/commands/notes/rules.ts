@@ -64,7 +64,7 @@ export const rulesAccept: Command = defineCommand({
     ...WHICH,
     scope: option("NAME", `Where it holds: ${RULE_SCOPES.join(" or ")}.`),
   },
-  examples: ["rules accept 1", "rules accept 5f0c2a91#12 --scope owner"],
+  examples: ["rules accept 2", "rules accept 5f0c2a91#2 --scope owner"],
   run: (context, { RULE: named }, options) =>
     withStore(context, "write", async (tenant) => {
       const id = await idOf(tenant, named, options);
@@ -78,7 +78,7 @@ export const rulesReject: Command = defineCommand({
   summary: "Reject a candidate: it does not come back.",
   arguments: [RULE_ARGUMENT],
   options: WHICH,
-  examples: ["rules reject 2"],
+  examples: ["rules reject 3"],
   run: (context, { RULE: named }, options) =>
     withStore(context, "write", async (tenant) => {
       const id = await idOf(tenant, named, options);
@@ -107,7 +107,7 @@ export const rulesAdd: Command = defineCommand({
   summary: "Put a rule into force in your own words.",
   arguments: [{ name: "TEXT", rest: true, help: "The rule." }],
   options: WHICH,
-  examples: ["rules add --project shop Never commit to main."],
+  examples: ["rules add --owner ana Never commit to main."],
   run: (context, { TEXT: text }, { project, owner }) =>
     withStore(context, "write", async (tenant) => {
       if ((project === undefined) === (owner === undefined)) {
