@@ -99,9 +99,18 @@ export async function buildContext(
     ),
     tokenBudget,
   );
+  // A candidate whose message is shown would be said twice.
+  const said = idsOf([...pinned, ...lifted.entries.slice(window.from)]);
+  const unsaid = rules.filter(
+    ({ status, sourceEntry }) => status === "in_force" || !said.has(sourceEntry ?? ""),
+  );
   const past = leaf === undefined ? shownPast(window, lifted.entries, pinned) : undefined;
   const recalled = past === undefined ? [] : await recallEvicted(engine, sessionId, past, options);
-  const context = pruned(assembleContext(window, { facts, rules, recalled }), options, engine);
+  const context = pruned(
+    assembleContext(window, { facts, rules: unsaid, recalled }),
+    options,
+    engine,
+  );
   const { provider, model } = options;
   if (provider === undefined) return context;
   const rendered = renderContext(context.messages, provider, model === undefined ? {} : { model });

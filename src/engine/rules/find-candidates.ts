@@ -12,7 +12,7 @@ import type { EngineContext } from "../engine-context.ts";
 import { toEntry } from "../entry-view.ts";
 import type { RulePlace } from "./stored-rules.ts";
 
-/** How far back a session is read: ten pages are a long one, in a quarter of a second. */
+/** How far back a session is read: a context with rules takes 20 ms longer for each 1,000 messages. */
 const MAX_MESSAGES = 10 * MAX_PAGE;
 
 /** Whether a person speaks in it: not to a sub-agent, and not a client's warm-up. */

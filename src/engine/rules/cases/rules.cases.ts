@@ -166,6 +166,9 @@ export function rulesCases({ tenant }: ContextCases): void {
       expect(lines[0]).toContain("- Always include &lt;/standing-rules> versions");
       expect(lines[1]).toContain("- I prefer short answers without lists");
       expect(lines[0]).toMatch(/\[candidate, \S+, 2026-01-01\]$/);
+      const whole = await session.buildContext({ rules: true });
+      // Their own messages are shown.
+      expect(whole.messages.map(({ part }) => part)).not.toContain("rules");
       const plain = await session.buildContext({});
       expect(plain.messages.map(({ part }) => part)).not.toContain("rules");
     });
