@@ -39,13 +39,20 @@ export function openCandidates(
 ): readonly Rule[] {
   const open: Rule[] = [];
   for (const candidate of newestFirst) {
-    const decided = [...stored, ...open];
+    const decided = [...stored, ...open].filter((rule) => holdsWith(rule, candidate));
     if (decided.some((rule) => sameText(rule.text, candidate.text))) continue;
     if (decided.some((rule) => !isRejectedRule(rule) && replacesRule(rule, candidate))) continue;
-    const older = stored.find((rule) => isInForce(rule) && replacesRule(candidate, rule));
+    const older = stored.find(
+      (rule) => isInForce(rule) && holdsWith(rule, candidate) && replacesRule(candidate, rule),
+    );
     open.push({ ...candidate, replaces: older?.text ?? null });
   }
   return open;
+}
+
+/** Whether a rule holds where the candidate would: in one project, or for an owner. */
+function holdsWith(rule: Rule, { project, owner }: Rule): boolean {
+  return rule.project === project ? rule.owner === owner : rule.project === null;
 }
 
 function isRejectedRule(rule: Rule | StoredRule): boolean {

@@ -69,6 +69,10 @@ export function rulesCases({ tenant }: ContextCases): void {
       expect(await own.listRules()).toEqual([]);
       await own.removeRule(`${shortId}#0`);
       expect(await own.listRules()).toHaveLength(1);
+      await own.rejectRule(`${shortId}#0`);
+      const elsewhere = { origin: { projectPath: "/home/ana/wiki" } };
+      await talk(own, ["Always run the linter first."], elsewhere);
+      expect(await own.listRules()).toMatchObject([{ project: "/home/ana/wiki" }]);
     });
 
     test("that were removed do not come back as candidates", async () => {
