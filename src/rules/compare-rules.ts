@@ -82,8 +82,8 @@ function isAboutSame(a: string, b: string): boolean {
   const [some, others] = [wordsOf(a), wordsOf(b)];
   const shared = [...some].filter((word) => others.has(word)).length;
   const [least, most] = [Math.min(some.size, others.size), Math.max(some.size, others.size)];
-  const isEnough = shared > 1 || (shared === 1 && most <= SHORT_RULE);
-  return isEnough && shared >= SAME_SUBJECT * least && shared >= SAME_WIDTH * most;
+  if (shared === 1 && most <= SHORT_RULE) return shared >= SAME_SUBJECT * least;
+  return shared > 1 && shared > SAME_SUBJECT * least && shared >= SAME_WIDTH * most;
 }
 
 /** Whether both say when they apply, about different things. */
