@@ -110,6 +110,7 @@ export type {
   RouteHistoryInput,
   Routes,
 } from "./engine/routes/routes.ts";
+export type { AcceptRuleInput, AddRuleInput, ListRulesInput } from "./engine/rules/rules.ts";
 export type {
   SearchFactsInput,
   SearchInput,
@@ -191,7 +192,7 @@ export type {
   VectorStore,
   VectorTarget,
 } from "./model/models.ts";
-export type { Fact, Memory } from "./model/note.ts";
+export type { Fact, Memory, Rule } from "./model/note.ts";
 export { LIST_PRICES, type ModelPrice, type PriceTable } from "./model/prices.ts";
 export type {
   RecordHit,

@@ -327,6 +327,9 @@ async function createWorld(file: string): Promise<Record<string, string>> {
   const content = `acquireLock twice?${" It ran.".repeat(300)}`;
   const entry = await session.append({ role: "user", actor: "ana", content });
   await session.append({ role: "assistant", actor: "coder", content: "The lock is gone." });
+  const rules = "Always run the tests first.\nI prefer short answers without lists.";
+  await session.append({ role: "user", actor: "ana", content: rules });
+  await memory.addRule({ text: "Never push on Fridays.", owner: "ana" });
   const [fact] = await session.addFacts([{ subject: "a", predicate: "favourite", object: "c" }]);
   await memory.putMemory({ agent: "coder", name: "deploy-steps", content: "Migrate first." });
   const { record } = await memory.createToken({ scope: "read" });

@@ -50,6 +50,7 @@ function createPlain(): (text: string) => string {
         /"(short_id|epoch|lease|token|cursor|next|next_cursor|request_id)":"[^"]+"/g,
         '"$1":"…"',
       )
+      .replace(/"source":"\w+#/g, '"source":"…#')
       .replace(/"(bytes|database_bytes|content_bytes|score|lag)":[\d.e-]+/g, '"$1":0')
       .replace(/\/share\/\w+(-\w+)*/g, "/share/…")
       .replace(/"days":\[[^\]]*\]/g, '"days":[]')

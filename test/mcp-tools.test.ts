@@ -337,6 +337,26 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     expect(derived.memories).toMatchObject([{ name: "deploy-steps" }]);
   });
 
+  test("build_context lists candidates of rules, and remember accepts one", async () => {
+    const acme = engine.forTenant("acme");
+    const ruled = await talk("acme", `Always run the tests first (${era}).`, "Yes.", "Go on.");
+    const asked = { session_id: ruled.id, rules: true, recent_turns: 1 };
+    const { text } = await call(writer, "build_context", asked);
+    const [, entry = ""] = /tests first .*\[candidate, ([^,]+),/.exec(text) ?? [];
+    const both = await failure(writer, "remember", { accept_rule: entry, name: "n" });
+    expect(both.message).toContain("without other arguments");
+    expect((await failure(stranger, "remember", { accept_rule: entry })).code).toBe(
+      "record_not_found",
+    );
+    const { data } = await call(writer, "remember", { accept_rule: entry });
+    expect(data).toMatchObject({ remembered: `Always run the tests first (${era}).` });
+    expect((await call(writer, "build_context", asked)).text).not.toContain("candidate,");
+    const [rule] = await acme.listRules({ session: ruled.id });
+    expect(rule?.status).toBe("in_force");
+    await acme.removeRule(rule?.id ?? "");
+    await acme.deleteSession(ruled.id);
+  });
+
   test("compact_conversation summarises, and removes nothing", async () => {
     const long = await talk(
       "acme",

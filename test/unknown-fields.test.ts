@@ -159,7 +159,10 @@ const TOOL_CALLS: Readonly<Record<string, Shared>> = {
   list_messages: { input: "listMessages", also: ["sessionId", "cursor", "messageBytes"] },
   recall: { input: "recall", also: ["sessionId", "query"] },
   search_memory: { input: "searchMemory", also: ["query"] },
-  remember: { input: "putMemory", also: ["sessionId", "mark", "replacedBy", "forgetConversation"] },
+  remember: {
+    input: "putMemory",
+    also: ["sessionId", "mark", "replacedBy", "acceptRule", "forgetConversation"],
+  },
   build_context: { input: "buildContext", also: ["sessionId"] },
   compact_conversation: { input: "compact", also: ["sessionId"] },
   append_message: {

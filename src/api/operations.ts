@@ -19,11 +19,12 @@ import {
 } from "../model/answers/store.ts";
 import { ENTRY } from "../model/entry.ts";
 import { MARK } from "../model/mark.ts";
-import { FACT, MEMORY } from "../model/note.ts";
+import { FACT, MEMORY, RULE } from "../model/note.ts";
 import { SESSION } from "../model/session.ts";
 
 export const ENTRIES = { entries: [ENTRY as typeof ENTRY] } as const;
 export const FACTS = { facts: [FACT as typeof FACT] } as const;
+export const RULES = { rules: [RULE as typeof RULE] } as const;
 export const MEMORIES = { memories: [MEMORY as typeof MEMORY] } as const;
 
 const CREATED_TOKEN = { token: "text", record: ACCESS_TOKEN as typeof ACCESS_TOKEN } as const;
@@ -163,6 +164,38 @@ export const TENANT_CALLS = {
     http: "POST /v1/facts/{fact_id}/supersede",
     summary: "Replace a fact by another.",
     args: ["fact_id", "by"],
+  },
+  listRules: {
+    http: "GET /v1/rules",
+    summary: "What people meant to stand: rules in force, then candidates.",
+    input: "listRules",
+    answer: RULES as typeof RULES,
+    pick: "rules",
+    about: "The newest first.",
+  },
+  addRule: {
+    http: "POST /v1/rules",
+    summary: "Put a rule into force in a person's own words.",
+    input: "addRule",
+    what: "rule",
+    answer: RULE as typeof RULE,
+    about: "The rule, with the one that it replaces.",
+    status: 201,
+  },
+  acceptRule: {
+    http: "POST /v1/rules/{rule_id}/accept",
+    summary: "Put a candidate into force, on its person's word.",
+    input: "acceptRule",
+    answer: RULE as typeof RULE,
+    about: "The rule, with the one that it replaces.",
+  },
+  rejectRule: {
+    http: "POST /v1/rules/{rule_id}/reject",
+    summary: "Reject a candidate: it does not come back.",
+  },
+  removeRule: {
+    http: "DELETE /v1/rules/{rule_id}",
+    summary: "Take a rule out of force.",
   },
   findIngestedFiles: {
     http: "POST /v1/ingest/files/find",

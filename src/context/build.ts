@@ -1,25 +1,35 @@
 /**
  * Builds a context under a token budget.
  *
- * Order: pinned entries, the summary, facts, older turns, recalled messages, the newest turn. The
- * parts before the recalled one change rarely and only at their end, so a provider's prompt cache
- * hits. Over budget, recalled messages yield first, then facts and older turns, then the summary,
- * then parts of the newest turn; pinned entries never yield.
+ * Order: pinned entries, the summary, facts, older turns, rules, recalled messages, the newest turn.
+ * The parts before the rules change rarely and only at their end, so a provider's prompt cache hits.
+ * Over budget, recalled messages yield first, then facts and older turns, then rules, then the
+ * summary, then parts of the newest turn; pinned entries never yield.
  */
 
 import type { OMISSION } from "../model/answers/context.ts";
-import type { Fact } from "../model/note.ts";
+import type { Fact, Rule } from "../model/note.ts";
 import type { FieldsOf } from "../model/shape.ts";
 import type { ContextMessage, ContextPart } from "./chat-model.ts";
 import type { ChosenTurns } from "./choose-window.ts";
-import { type Excerpt, quoteExcerpt, quoteFact, quoteFacts, quoteRecalled } from "./quote.ts";
+import {
+  type Excerpt,
+  quoteExcerpt,
+  quoteFact,
+  quoteFacts,
+  quoteRecalled,
+  quoteRule,
+  quoteRules,
+} from "./quote.ts";
 import { fromText, type Sized, sumTokens } from "./sent-tokens.ts";
 import type { TokenCounter } from "./tokens.ts";
 
-/** Facts and recalled messages, placed in the window if there is room. */
+/** Facts, rules and recalled messages, placed in the window if there is room. */
 export interface ContextExtras {
   /** Oldest first; the oldest yield first. */
   readonly facts: readonly Fact[];
+  /** Best first. */
+  readonly rules?: readonly Rule[];
   /** Best first. */
   readonly recalled: readonly Excerpt[];
 }
@@ -41,13 +51,17 @@ export function assembleContext(window: ChosenTurns, extras: ContextExtras): Ass
   const shownFrom = previous?.at ?? from;
   // Turns are dropped whole, which leaves room: give it to the parts that were cut.
   const facts = takeFacts(extras.facts, window.factRoom, counter);
-  const recalled = takeRecalled(extras.recalled, window.room - facts.tokens, counter);
+  const offered = extras.rules ?? [];
+  const rules = takeRules(offered, window.ruleRoom, counter);
+  const room = window.room + window.ruleRoom - rules.tokens - facts.tokens;
+  const recalled = takeRecalled(extras.recalled, room, counter);
 
   const parts: Sized[] = [
     ...pinned.messages,
     ...(summary !== null && hasSummary ? [summary] : []),
     ...facts.messages,
     ...(previous?.messages ?? older.slice(from)),
+    ...rules.messages,
     ...recalled.messages,
     ...newest.messages,
   ];
@@ -57,6 +71,7 @@ export function assembleContext(window: ChosenTurns, extras: ContextExtras): Ass
     omitted: [
       ...(summary === null || hasSummary ? [] : [omission("summary", "budget", [summary])]),
       ...omitIds("facts", extras.facts.slice(0, extras.facts.length - facts.count)),
+      ...omitIds("rules", offered.slice(rules.count)),
       ...(window.unread === 0 ? [] : [unread(window.unread, window.hasTurns)]),
       ...(wanted === 0 ? [] : [omission("recent", "recent_turns", older.slice(0, wanted))]),
       ...(left.length === 0 ? [] : [omission("recent", "budget", left)]),
@@ -75,6 +90,14 @@ export function countFacts(facts: readonly Fact[], counter: TokenCounter): numbe
   return takeFacts(facts, Number.POSITIVE_INFINITY, counter).tokens;
 }
 
+/** What rules may take of a context. */
+const RULE_TOKENS = 400;
+
+/** Tokens of the rules within their budget, before a window is chosen. */
+export function countRules(rules: readonly Rule[], counter: TokenCounter): number {
+  return takeRules(rules, RULE_TOKENS, counter).tokens;
+}
+
 interface Taken {
   readonly count: number;
   /** Tokens, with a renderer's additions. */
@@ -91,6 +114,15 @@ function takeFacts(facts: readonly Fact[], room: number, counter: TokenCounter):
     const chosen = facts.slice(facts.length - count);
     const ids = chosen.map(({ id }) => id);
     return fromText(quoteFacts(chosen.map(quoteFact)), "facts", ids, counter);
+  });
+}
+
+/** The best rules that fit. */
+function takeRules(rules: readonly Rule[], room: number, counter: TokenCounter): Taken {
+  return most(rules.length, room, (count) => {
+    const chosen = rules.slice(0, count);
+    const ids = chosen.map(({ id }) => id);
+    return fromText(quoteRules(chosen.map(quoteRule)), "rules", ids, counter);
   });
 }
 

@@ -52,6 +52,8 @@ export interface ContextLimits {
   readonly recallTokens?: number;
   /** Tokens of all facts: older turns leave a quarter of their room for them. Default 0. */
   readonly factTokens?: number;
+  /** Tokens of all rules: they get up to half of the room after the summary. Default 0. */
+  readonly ruleTokens?: number;
   readonly counter: TokenCounter;
 }
 
@@ -76,6 +78,8 @@ export interface ChosenTurns {
   /** Room for facts and recalled messages together, and for facts alone. */
   readonly room: number;
   readonly factRoom: number;
+  /** Room for rules, not counted in `room`. */
+  readonly ruleRoom: number;
   readonly counter: TokenCounter;
 }
 
@@ -92,8 +96,10 @@ const LEAST_SUMMARY_TOKENS = 100;
 /** Gives the needed tokens if pinned entries do not fit. */
 export function chooseWindow(
   { pinned: standing, summary: told, entries, unread }: WindowSources,
-  { tokenBudget, recentTurns, recallTokens = 0, factTokens = 0, counter }: ContextLimits,
+  limits: ContextLimits,
 ): ChosenTurns | { readonly needed: number } {
+  const { tokenBudget, recentTurns, recallTokens = 0, factTokens = 0, ruleTokens = 0 } = limits;
+  const { counter } = limits;
   const starts = turnStarts(entries);
   const newestAt = starts.at(-1) ?? 0;
   const shown = orphansAsText(entries);
@@ -114,7 +120,14 @@ export function chooseWindow(
   const hasTurns = starts.length >= recentTurns;
   const whole = summaryMessage(told, sizer);
   const common = { pinned, newestAt, newest, older, wanted, unread, hasTurns, counter };
-  const nothingMore = { ...common, from: older.length, previous: null, room: 0, factRoom: 0 };
+  const nothingMore = {
+    ...common,
+    from: older.length,
+    previous: null,
+    room: 0,
+    factRoom: 0,
+    ruleRoom: 0,
+  };
   if (newest.sent < sumSent(turn)) return { ...nothingMore, summary: whole, hasSummary: false };
   room -= newest.sent;
 
@@ -124,6 +137,8 @@ export function chooseWindow(
   }
   room -= whole?.sent ?? 0;
 
+  const ruleRoom = Math.min(ruleTokens, Math.floor(room / 2));
+  room -= ruleRoom;
   const facts = Math.min(factTokens, Math.floor(room / 4));
   const isWhole = wanted === 0 && unread === 0 && whole === null && sumSent(older) <= room - facts;
   const reserved = isWhole ? 0 : Math.min(recallTokens, Math.floor(room / 2));
@@ -137,7 +152,8 @@ export function chooseWindow(
   const isPreviousWhole = previous !== null && previous.shortened + previous.left.length === 0;
   const isAll = previous === null ? from === wanted : isPreviousWhole && previous.at <= wanted;
   const factRoom = isAll ? room : facts;
-  return { ...common, summary, hasSummary: summary !== null, from, previous, room, factRoom };
+  const hasSummary = summary !== null;
+  return { ...common, summary, hasSummary, from, previous, room, factRoom, ruleRoom };
 }
 
 /** The turn that ends where the newest begins, cut to `room`. */

@@ -12,7 +12,7 @@ import type { Entry } from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { TextModel } from "../model/models.ts";
-import type { Fact, Memory } from "../model/note.ts";
+import type { Fact, Memory, Rule } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { TextRun } from "../search/text/text-run.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
@@ -57,6 +57,16 @@ import { getEntry, type ListMessagesInput, listMessages, type MessagePage } from
 import { Records } from "./records/records.ts";
 import { sessionSizes } from "./retention/coverage.ts";
 import { Routes } from "./routes/routes.ts";
+import {
+  type AcceptRuleInput,
+  type AddRuleInput,
+  acceptRule,
+  addRule,
+  type ListRulesInput,
+  listRules,
+  rejectRule,
+  removeRule,
+} from "./rules/rules.ts";
 import {
   type SearchFactsInput,
   type SearchInput,
@@ -339,6 +349,34 @@ export class TenantEngine {
 
   async deleteFact(id: string): Promise<void> {
     await this.engine.store.retireFact(this.tenant, checkKey(id, "id"), null, this.engine.now());
+  }
+
+  /**
+   * What people said that was meant to stand: the rules in force, then the candidates, each the
+   * newest first. Candidates are found in the newest 200 sessions.
+   */
+  listRules(input: ListRulesInput = {}): Promise<readonly Rule[]> {
+    return listRules(this.reading, input);
+  }
+
+  /** Puts a candidate into force, on its person's word: its id, or its source, `SESSION#N`. */
+  acceptRule(id: string, input: AcceptRuleInput = {}): Promise<Rule> {
+    return acceptRule(this.engine, id, input);
+  }
+
+  /** A candidate that is no rule does not come back. */
+  rejectRule(id: string): Promise<void> {
+    return rejectRule(this.engine, id);
+  }
+
+  /** Takes a rule out of force; of a rejected candidate, takes the rejection back. */
+  removeRule(id: string): Promise<void> {
+    return removeRule(this.engine, id);
+  }
+
+  /** Puts a rule into force in a person's own words. */
+  addRule(input: AddRuleInput): Promise<Rule> {
+    return addRule(this.engine, input);
   }
 
   /** Follows the change feed, live. Resumes without gap or repeat after `after`. */

@@ -1,4 +1,4 @@
-/** Memories and facts: an agent's small items beside its conversations. */
+/** Memories, facts and rules: small items beside conversations. */
 
 import type { FieldsOf } from "./shape.ts";
 
@@ -30,6 +30,32 @@ export const FACT = {
 
 /** A statement taken from a conversation: subject, predicate, object. */
 export interface Fact extends FieldsOf<typeof FACT> {}
+
+export const RULE_STATUSES = ["in_force", "candidate"] as const;
+
+export const RULE = {
+  id: "text",
+  text: "text",
+  status: { one: RULE_STATUSES as typeof RULE_STATUSES },
+  /** The path or id of the project that it holds in; null: everywhere for its owner. */
+  project: "text|null",
+  /** Whose sessions it holds in; null: everybody's in the project. */
+  owner: "text|null",
+  sessionId: "text|null",
+  /** Its source entry; null: it was added by hand. */
+  sourceEntry: "text|null",
+  /** The source as commands take it: `SESSION#N`. */
+  source: "text|null",
+  saidAt: "time",
+  /** The text of the older rule about the same thing that it replaces. */
+  replaces: "text|null",
+} as const;
+
+/**
+ * A sentence that a person meant to stand, such as "always run the tests first". Found ones are
+ * candidates until a person accepts them.
+ */
+export interface Rule extends FieldsOf<typeof RULE> {}
 
 /** A memory's key within its tenant, as one text. Neither part can contain the separator. */
 export function memoryKey(agent: string, name: string): string {

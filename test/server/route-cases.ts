@@ -176,6 +176,7 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
       token_budget: 4000,
       provider: "anthropic",
       include_facts: true,
+      rules: true,
       semantic_recall: { k: 3 },
     },
     stranger: none,
@@ -215,6 +216,22 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     body: { by: newer },
     stranger: "fact_not_found",
   }),
+  listRules: () => ({ path: "/v1/rules?limit=10", stranger: "empty" }),
+  addRule: () => ({
+    path: "/v1/rules",
+    body: { text: "Never push on Fridays.", owner: "ana" },
+    stranger: "empty",
+  }),
+  acceptRule: ({ rule }) => ({
+    path: `/v1/rules/${rule}/accept`,
+    body: { scope: "owner" },
+    stranger: "record_not_found",
+  }),
+  rejectRule: ({ rule }) => ({
+    path: `/v1/rules/${rule}/reject`,
+    stranger: "record_not_found",
+  }),
+  removeRule: ({ rule }) => ({ path: `/v1/rules/${rule}`, stranger: "record_not_found" }),
   addFacts: ({ session }) => ({
     path: `/v1/sessions/${session}/facts`,
     body: { facts: [{ subject: "a", predicate: "is", object: "b", confidence: 0.5 }] },

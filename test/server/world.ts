@@ -113,6 +113,7 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
   const gone = await acme.createSession({ agent: "coder", createdBy: "ana" });
   await acme.deleteSession(gone.id);
   const doomed = await acme.createSession({ agent: "coder", createdBy: "ana" });
+  const ruled = await doomed.append({ role: "user", content: `Always spell ${word} in full.` });
   const token = await acme.createToken({ scope: "read", actor: "bob" });
   const { share } = await acme.shares.create(session.id);
   const [key, secondKey] = [`agent:main:${tenant}:direct:1`, `agent:main:${tenant}:direct:2`];
@@ -131,6 +132,7 @@ async function fill(engine: Engine, tenant: string, word: string): Promise<Recor
     open: open.id,
     lease: open.lease,
     doomed: doomed.id,
+    rule: `${ruled.id}-1`,
     origin: `origin:${word}`,
     token: token.record.id,
     share: share.id,

@@ -42,6 +42,9 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Facts: extraction, redaction and reconciliation, without a store.
   facts: { folders: ["model", "secrets", "search", "compaction"], packages: [] },
 
+  // Rules: sentences that a person meant to stand, found and compared without a store.
+  rules: { folders: ["model", "search"], packages: [] },
+
   // Readers of other agents' files. Each implements the port; none imports another.
   ingest: { folders: ["model", "transcript"], packages: ["node:buffer"] },
   "ingest/claude-code": { folders: ["model", "transcript", "ingest"], packages: [] },
@@ -145,7 +148,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Imports only the ports of store and readers. Its only I/O is randomness for ids and secrets.
   engine: {
     folders: names(
-      "model async secrets transcript search context compaction facts",
+      "model async secrets transcript search context compaction facts rules",
       "ingest store",
     ),
     packages: ["node:crypto"],

@@ -202,6 +202,18 @@ export function wrongCalls(engine: Engine, session: SessionHandle, entryId: stri
     ...inputs("listMemories", { agent: NO_ID, limit: NO_LIMIT, after: NO_OBJECT }, {}, (input) =>
       engine.listMemories(input),
     ),
+    ...inputs(
+      "listRules",
+      { project: NO_ID, owner: NO_ID, session: NO_ID, limit: NO_LIMIT },
+      {},
+      (input) => engine.listRules(input),
+    ),
+    ...inputs(
+      "addRule",
+      { text: NO_NAME, owner: NO_ID },
+      { text: "Always test.", owner: "o" },
+      (input) => engine.addRule(input),
+    ),
     ...inputs("listFacts", { sessionId: NO_ID, after: NO_ID, limit: NO_LIMIT }, {}, (input) =>
       engine.listFacts(input),
     ),

@@ -15,6 +15,7 @@ import { stats } from "./ingest/stats.ts";
 import { watchCommand } from "./ingest/watch.ts";
 import { factsAdd, factsDelete, factsExtract, factsList, factsSearch } from "./notes/facts.ts";
 import { memoryDelete, memoryGet, memoryList, memoryPut, memorySearch } from "./notes/memories.ts";
+import { rulesAccept, rulesAdd, rulesList, rulesReject, rulesRemove } from "./notes/rules.ts";
 import { search } from "./search/search.ts";
 import { recap, related, trace } from "./search/work.ts";
 import { hook } from "./serve/hook.ts";
@@ -67,6 +68,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       factsAdd,
       factsExtract,
       factsDelete,
+      rulesList,
+      rulesAccept,
+      rulesReject,
+      rulesRemove,
+      rulesAdd,
     ],
   },
   {

@@ -7,7 +7,7 @@
  */
 
 import { continuationMessage } from "../../compaction/render.ts";
-import { assembleContext, countFacts, type Omission } from "../../context/build.ts";
+import { assembleContext, countFacts, countRules, type Omission } from "../../context/build.ts";
 import type { ContextMessage } from "../../context/chat-model.ts";
 import {
   type ChosenTurns,
@@ -33,6 +33,7 @@ import { toolTraffic } from "../../transcript/tool-pairs.ts";
 import { invalid } from "../check.ts";
 import type { CompactionView } from "../compaction/compaction-entry.ts";
 import type { EngineContext } from "../engine-context.ts";
+import { rulesFor } from "../rules/offer-rules.ts";
 import {
   type BuildContextInput,
   type CheckedContext,
@@ -88,16 +89,28 @@ export async function buildContext(
   const recallTokens = options.recall === null || leaf !== undefined ? 0 : RECALL_TOKENS;
   const facts = options.includeFacts ? await readFacts(engine, sessionId) : [];
   const factTokens = countFacts(facts, counter);
+  const question = message ?? kept.findLast(startsTurn);
+  const rules = options.rules ? await rulesFor(engine, sessionId, question, options) : [];
+  const ruleTokens = countRules(rules, counter);
   const window = checkFits(
     chooseWindow(
       { pinned, summary, entries: lifted.entries, unread },
-      { tokenBudget, recentTurns, recallTokens, factTokens, counter },
+      { tokenBudget, recentTurns, recallTokens, factTokens, ruleTokens, counter },
     ),
     tokenBudget,
   );
+  // A candidate whose message is shown would be said twice.
+  const said = idsOf([...pinned, ...lifted.entries.slice(window.from)]);
+  const unsaid = rules.filter(
+    ({ status, sourceEntry }) => status === "in_force" || !said.has(sourceEntry ?? ""),
+  );
   const past = leaf === undefined ? shownPast(window, lifted.entries, pinned) : undefined;
   const recalled = past === undefined ? [] : await recallEvicted(engine, sessionId, past, options);
-  const context = pruned(assembleContext(window, { facts, recalled }), options, engine);
+  const context = pruned(
+    assembleContext(window, { facts, rules: unsaid, recalled }),
+    options,
+    engine,
+  );
   const { provider, model } = options;
   if (provider === undefined) return context;
   const rendered = renderContext(context.messages, provider, model === undefined ? {} : { model });

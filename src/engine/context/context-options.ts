@@ -20,6 +20,11 @@ export interface BuildContextInput {
   readonly semanticRecall?: { readonly k?: number; readonly threshold?: number } | false;
   /** Adds the session's facts. */
   readonly includeFacts?: boolean;
+  /**
+   * Adds the rules in force of the session's project and owner, and the candidates of this session:
+   * at most 400 tokens, those that bear on the question first.
+   */
+  readonly rules?: boolean;
   /** Only messages of these actors, with the results of their tools. */
   readonly filterParticipants?: readonly string[];
   /** The query of the recall. Default: the newest user message. */
@@ -47,6 +52,7 @@ export interface CheckedContext {
   readonly recentTurns: number;
   readonly recall: { readonly k: number; readonly threshold: number } | null;
   readonly includeFacts: boolean;
+  readonly rules: boolean;
   readonly participants: ReadonlySet<string> | null;
   readonly query: string | undefined;
   readonly leaf: string | undefined;
@@ -62,6 +68,7 @@ export function checkContextOptions(input: BuildContextInput): CheckedContext {
     recentTurns = DEFAULT_TURNS,
     semanticRecall = {},
     includeFacts = false,
+    rules = false,
     filterParticipants,
     query,
     leaf,
@@ -75,6 +82,7 @@ export function checkContextOptions(input: BuildContextInput): CheckedContext {
     recentTurns,
     recall: semanticRecall === false ? null : checkRecall(semanticRecall),
     includeFacts,
+    rules,
     participants:
       filterParticipants === undefined
         ? null

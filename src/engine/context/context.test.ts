@@ -7,6 +7,7 @@ import { compactCases } from "../compaction/cases/compact.cases.ts";
 import { summarizeCases } from "../compaction/cases/summarize.cases.ts";
 import type { Engine } from "../engine.ts";
 import { extractFactsCases } from "../facts/cases/extract-facts.cases.ts";
+import { rulesCases } from "../rules/cases/rules.cases.ts";
 import { buildContextCases } from "./cases/build-context.cases.ts";
 import { oddSessionCases } from "./cases/odd-sessions.cases.ts";
 import { recallEvictedCases } from "./cases/recall-evicted.cases.ts";
@@ -27,6 +28,7 @@ function contextCases(name: string, address: () => Promise<string>): void {
     summarizeCases(cases);
     oddSessionCases(cases);
     extractFactsCases(cases);
+    rulesCases(cases);
   });
 }
 

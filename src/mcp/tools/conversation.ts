@@ -96,7 +96,7 @@ export const buildContext: Tool = defineTool({
   name: "build_context",
   title: "Build a context",
   description:
-    "The context for continuing a conversation, under a token budget: pinned messages, the summary, messages that bear on the newest question, and the newest turns. Use it to take over a conversation. Not to read what was said in order (list_messages), nor for an overview (recap).",
+    "The context for continuing a conversation, under a token budget: pinned messages, the summary, what bears on the newest question, and the newest turns. Use it to take over a conversation. Not to read what was said in order (list_messages), nor for an overview (recap).",
   scope: "read",
   input: z.object({
     session_id: SESSION_ID,
@@ -106,14 +106,11 @@ export const buildContext: Tool = defineTool({
       .min(MIN_CONTEXT_BUDGET)
       .max(MAX_MCP_CONTEXT_TOKENS)
       .default(DEFAULT_CONTEXT_BUDGET)
-      .describe(
-        `Tokens of all messages; ${DEFAULT_CONTEXT_BUDGET} if left out. More than ${MAX_MCP_CONTEXT_TOKENS} does not fit into an answer.`,
-      ),
+      .describe(`Tokens of all messages; ${DEFAULT_CONTEXT_BUDGET} if left out.`),
     recent_turns: z.number().int().min(1).max(1_000).optional().describe("The limit of turns."),
-    include_facts: z.boolean().optional().describe("Adds the facts of the session."),
-    query: QUERY.describe(
-      "The query of the recall, in place of the newest user message.",
-    ).optional(),
+    include_facts: z.boolean().optional().describe("Adds the session's facts."),
+    rules: z.boolean().optional().describe("Adds standing rules."),
+    query: QUERY.describe("The question, in place of the newest user message.").optional(),
   }),
   example: { session_id: EXAMPLE_ID, token_budget: 4_000 },
   output: z.object({
@@ -137,11 +134,11 @@ export const buildContext: Tool = defineTool({
     truncated: TRUNCATED,
   }),
   run: async ({ tenant }, input) => {
-    const { session_id, recent_turns, include_facts, query } = input;
+    const { session_id, recent_turns, include_facts, rules, query } = input;
     const session = await tenant.getSession(session_id);
     const context = await session.buildContext({
       tokenBudget: input.token_budget,
-      ...defined({ recentTurns: recent_turns, includeFacts: include_facts, query }),
+      ...defined({ recentTurns: recent_turns, includeFacts: include_facts, rules, query }),
     });
     const { omitted, tokens, shortened, messages } = toWireContext(context);
     return {
@@ -199,7 +196,7 @@ export const compactConversation: Tool = defineTool({
       ])
       .optional()
       .describe(
-        `The part that stays verbatim: the newer half, none, a number of the newest messages, or the newest messages up to a number of tokens; ${formatCount(COMPACTION.keepTokens)} tokens if left out.`,
+        `The part that stays verbatim: the newer half, none, or the newest messages by number or by tokens; ${formatCount(COMPACTION.keepTokens)} tokens if left out.`,
       ),
     strategy: z
       .enum(SUMMARY_STRATEGIES)

@@ -4,7 +4,7 @@
  */
 
 import { z } from "zod";
-import { maskFact, maskMemory } from "../../api/mask.ts";
+import { maskFact, maskMemory, maskText } from "../../api/mask.ts";
 import { toWire, type WireOf } from "../../api/shape.ts";
 import { shapeSchema } from "../../api/shape-schema.ts";
 import { holdNotes } from "../../api/text/later.ts";
@@ -93,6 +93,7 @@ export const remember: Tool = defineTool({
       "No note: what the user, not you, says no longer holds: k3f9, k3f9#12. content is why; without it the mark is taken back.",
     ).optional(),
     replaced_by: id("What holds instead.").optional(),
+    accept_rule: z.string().describe("Alone, on the user's word: a candidate's entry.").optional(),
     forget_conversation: z
       .boolean()
       .describe("Alone: keep nothing of this conversation.")
@@ -105,10 +106,20 @@ export const remember: Tool = defineTool({
       return keepNothingOf(host, Object.keys(given).length > 0 || sessionId !== undefined);
     }
     const { tenant, access } = host;
-    const { name: called, content, mark } = given;
+    const { name: called, content, mark, accept_rule: accepted } = given;
     if (mark !== undefined) {
       await setMark(host, mark, given);
       return { ...NOTHING, marked: mark };
+    }
+    if (accepted !== undefined) {
+      if (Object.keys(given).length > 1 || sessionId !== undefined) {
+        throw new BackscrollError("invalid_input", "accept_rule goes without other arguments", {
+          details: { field: "accept_rule" },
+        });
+      }
+      const { text, saidAt } = await tenant.acceptRule(accepted);
+      const updated_at = toWireTime(saidAt);
+      return { ...NOTHING, remembered: maskText(text), updated_at };
     }
     if (called === undefined || content === undefined) {
       const missing = called === undefined ? "name" : "content";
@@ -197,7 +208,7 @@ export const recall: Tool = defineTool({
   name: "recall",
   title: "Recall from a conversation",
   description:
-    "Single messages and facts of one conversation that bear on a question, the best first; scope widens it to its owner's conversations, or to all. Use it to look something up in a session that you know. Not to find a session (search_sessions).",
+    "Single messages and facts of one conversation that bear on a question, the best first. Use it to look something up in a session that you know. Not to find a session (search_sessions).",
   scope: "read",
   input: z.object({
     session_id: SESSION_ID,

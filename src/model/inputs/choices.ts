@@ -91,4 +91,8 @@ export const OVERSIZE = ["cut", "skip"] as const;
 export type Oversize = (typeof OVERSIZE)[number];
 
 /** The parts of a context. */
-export const CONTEXT_PARTS = ["pinned", "summary", "facts", "recalled", "recent"] as const;
+export const CONTEXT_PARTS = ["pinned", "summary", "rules", "facts", "recalled", "recent"] as const;
+
+/** Where an accepted rule holds. */
+export const RULE_SCOPES = ["project", "owner"] as const;
+export type RuleScope = (typeof RULE_SCOPES)[number];

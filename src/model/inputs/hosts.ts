@@ -86,6 +86,7 @@ export const HOST_INPUTS = {
     recentTurns: "positive",
     semanticRecall: "false|object",
     includeFacts: "flag",
+    rules: "flag",
     filterParticipants: "texts",
     query: "text",
     prune: "object",

@@ -1,4 +1,4 @@
-/** The view of memories and facts, with their sources. */
+/** The view of memories, rules and facts, with their sources. */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -6,6 +6,7 @@ import { sessionAddress } from "../data/address.ts";
 import { engine, type Fact, type Memory, mayWrite, tell } from "../data/connection.ts";
 import { ask, Failure, setTo } from "../parts/controls.tsx";
 import { age, moment } from "../parts/words.ts";
+import { Rules } from "./rules.tsx";
 
 const PAGE = 200;
 
@@ -52,6 +53,7 @@ export function MemoryView() {
           ))}
         </ul>
       </section>
+      <Rules />
       <section>
         <h2>Facts</h2>
         <p class="about">Statements that were taken from conversations.</p>

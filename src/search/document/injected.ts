@@ -48,6 +48,7 @@ const INJECTED_ELEMENTS: readonly string[] = [
   "memory-context",
   // Further elements that this product adds to a context.
   "known-facts",
+  "standing-rules",
   "conversation-summary",
   "branch-summary",
 ];

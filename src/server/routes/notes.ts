@@ -1,4 +1,4 @@
-/** Memories and facts. */
+/** Memories, facts and rules. */
 
 import { z } from "zod";
 import { FACTS, MEMORIES } from "../../api/operations.ts";
@@ -77,6 +77,11 @@ export const NOTE_ROUTES: readonly Route[] = [
   tenantRoute("getFact"),
   tenantRoute("deleteFact"),
   tenantRoute("supersedeFact", { by: key }),
+  tenantRoute("listRules", { limit: limitQuery.optional() }),
+  tenantRoute("addRule", { text: z.string().min(1) }),
+  tenantRoute("acceptRule"),
+  tenantRoute("rejectRule"),
+  tenantRoute("removeRule"),
   defineRoute({
     method: "post",
     path: "/v1/sessions/{session_id}/facts",

@@ -96,6 +96,9 @@ export const SEARCH_ROUTES: readonly Route[] = [
         ])
         .optional(),
       include_facts: z.boolean().optional(),
+      rules: z.boolean().optional().meta({
+        description: "Adds the rules in force, and candidates of this session.",
+      }),
       filter_participants: z.array(key).optional(),
       query: z.string().optional(),
       leaf: key.optional(),

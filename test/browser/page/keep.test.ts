@@ -208,6 +208,26 @@ describeInBrowser("keeping and sharing", () => {
     await expect.poll(() => reader.page.getByText("Soon gone").count()).toBe(0);
   });
 
+  test("a candidate is accepted or rejected, and a rule taken out of force", async ({
+    onTestFinished,
+  }) => {
+    const said = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const content = "Always run the tests first.\nI prefer short answers without lists.";
+    await said.append({ role: "user", actor: "ana", content });
+    const { page, wrongs } = await openWatched(world, "#/memory", { onTestFinished });
+    await page.getByRole("button", { name: "Accept: Always run the tests first." }).click();
+    const remove = page.getByRole("button", { name: "Remove: Always run the tests first." });
+    await remove.waitFor();
+    await page.getByRole("button", { name: /^Reject: I prefer short answers/ }).click();
+    await page.getByText("I prefer short answers").waitFor({ state: "detached" });
+    const rules = await world.engine.listRules();
+    expect(rules.map(({ status, owner }) => [status, owner])).toEqual([["in_force", "ana"]]);
+    await remove.click();
+    await page.getByText("No such sentence was found.").waitFor();
+    expect(wrongs).toEqual([]);
+    await world.engine.deleteSession(said.id);
+  });
+
   test("a memory is edited, and deleted after a confirmation", async ({ onTestFinished }) => {
     await world.engine.putMemory({ agent: "coder", name: "rules", content: "Test first." });
     const { page, wrongs } = await openWatched(world, "#/memory", { onTestFinished });

@@ -23,7 +23,7 @@ export const context: Command = defineCommand({
   aliases: ["build_context"],
   summary: "Show the context for a model, under a token budget.",
   details:
-    "Pinned entries, the summary, facts, older turns, recalled messages and the newest turn, in this order; over budget, recalled messages yield first, then facts, older turns and the summary, then parts of the newest turn are cut. Secrets are masked unless --raw is given. Exits with 2 if the pinned entries do not fit.",
+    "Pinned entries, the summary, facts, older turns, rules, recalled messages and the newest turn, in this order; over budget, recalled messages yield first, then facts, older turns, rules and the summary, then parts of the newest turn are cut. Secrets are masked unless --raw is given. Exits with 2 if the pinned entries do not fit.",
   arguments: [SESSION],
   options: {
     budget: option(
@@ -33,6 +33,7 @@ export const context: Command = defineCommand({
     turns: option("N", "The limit of verbatim turns; 20 if left out."),
     recall: option("N", "The limit of recalled messages; 8 if left out, 0: none."),
     facts: flag("Add the session's facts."),
+    rules: flag("Add the rules in force, and the candidates of this session."),
     participants: option("NAMES", "Only messages of these actors, separated by commas."),
     leaf: option("ENTRY", "The path to this entry, not the active one."),
     provider: option(
@@ -62,6 +63,7 @@ export const context: Command = defineCommand({
           recentTurns: toCount(options.turns, "--turns"),
           semanticRecall: k === undefined ? undefined : k === 0 ? (false as const) : { k },
           includeFacts: options.facts,
+          rules: options.rules,
           filterParticipants: options.participants?.split(",").map((name) => name.trim()),
           leaf: options.leaf,
         }),

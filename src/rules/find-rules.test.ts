@@ -1,0 +1,61 @@
+import { expect, test } from "vitest";
+import { cpuMs } from "../../test/support/cpu-time.ts";
+import { findRules } from "./find-rules.ts";
+
+test.each([
+  ["Always include version numbers when I ask about libraries.", undefined],
+  ["oh, please don't amend commits - it messes with the entire workflow", undefined],
+  ["From now on, run the linter before you push.", undefined],
+  ["Whenever you change the schema, run the migration test.", undefined],
+  ["let's make sure we're using US English everywhere please", undefined],
+  ["in this repo we want to commit the lock file", undefined],
+  ["there should be only _one_ way to get the author in this codebase", undefined],
+  ["and remember to use pagination", undefined],
+  ["if there is an error, always exit with 1", undefined],
+  ["- never push to main directly", "never push to main directly"],
+  [
+    "I'm new here, so I prefer tabs over spaces for indentation, can you set up my editor?",
+    "I prefer tabs over spaces for indentation",
+  ],
+  ["Thanks! I really prefer short answers without lists.", undefined],
+])("is a rule: %s", (text, rule) => {
+  const sentence = text.replace(/^Thanks! /, "");
+  expect(findRules(text)).toEqual([rule ?? sentence]);
+});
+
+test.each([
+  "don't change anything, just let me know",
+  "do not stash anything, read the files you need",
+  "no don't set it, let's see if it keeps happening",
+  "Should we always run the linter first?",
+  "why does it always fail in CI",
+  "I'd prefer that",
+  "we don't always have the session when we read a transcript",
+  "The function is never called anywhere in the codebase.",
+  "can you add a test so we don't break this in the future again?",
+  "How do I prioritize my tasks?",
+  "Never mind.",
+  'He said "always use tabs" to me.',
+  "> Always use tabs in this repo.",
+  "```\nAlways use tabs in this repo.\n```",
+  "<system-reminder>Always use tabs in this repo.</system-reminder>",
+  "<recalled-context>\nAlways use tabs in this repo.\n</recalled-context>",
+  "You are a careful reviewer. Always use tabs in this repo.",
+  "# Plan\n\nAlways use tabs in this repo.\n\n## Steps\n\nRun it.",
+  "10:42:01 worker: always use tabs in this repo",
+  `Always use tabs ${"and spaces ".repeat(40)}.`,
+])("is no rule: %s", (text) => {
+  expect(findRules(text)).toEqual([]);
+});
+
+test("the same sentence is one rule, and several are several", () => {
+  const text = "Always use tabs here.\nAlways use tabs here.\nNever commit to main.";
+  expect(findRules(text)).toEqual(["Always use tabs here.", "Never commit to main."]);
+});
+
+test("only the head of a pasted text is read, in linear time", () => {
+  const line = "always never I prefer whenever, if you make sure every any all should ";
+  findRules(line.repeat(1_000));
+  expect(cpuMs(() => findRules(line.repeat(10_000)))).toBeLessThan(200);
+  expect(findRules(`${"word ".repeat(2_000)}\nAlways use tabs here.`)).toEqual([]);
+});
