@@ -83,6 +83,7 @@ const TAGS: Readonly<Record<string, string>> = {
   context: "The context of a model, and its compaction.",
   facts: "Statements taken from conversations.",
   memories: "Small named notes of an agent.",
+  rules: "What people said once and meant to stand, found and decided.",
   records: "Values that programs keep under a namespace and a key.",
   changes: "The change feed, by page and live.",
   gateway: "Session keys, their routes and resets.",
