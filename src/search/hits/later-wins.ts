@@ -7,7 +7,7 @@
  */
 
 import type { Language } from "../analysis/analyze.ts";
-import { contentWordsOf, findStatement, MAX_TEXT, type Statement } from "./statement.ts";
+import { contentWordsOf, findStatement, MAX_TEXT, mayState, type Statement } from "./statement.ts";
 
 /** The message of a hit. */
 export interface Said {
@@ -37,11 +37,15 @@ export function findLater(
   query: readonly string[],
   language: Language,
 ): readonly (number | undefined)[] {
+  const stating = hits.map((hit) =>
+    hit?.isPersons === true && mayState(hit.text) ? hit : undefined,
+  );
+  if (stating.filter((hit) => hit !== undefined).length < 2) return [];
   const weight = weights(hits, language);
   const total = sum(query, weight) || 1;
   const asked = new Set(query);
-  const candidates = hits.map((hit): Candidate | undefined => {
-    if (hit === undefined || !hit.isPersons) return undefined;
+  const candidates = stating.map((hit): Candidate | undefined => {
+    if (hit === undefined) return undefined;
     const weigh = (words: ReadonlySet<string>) =>
       sum(query, (word) => +words.has(word) * weight(word));
     const statement = findStatement(hit.text, language, weigh);

@@ -70,8 +70,11 @@ function findAlike(term: string, views: readonly View[]): readonly string[] | un
   if (lists.includes(undefined)) return undefined;
   let fewest = term.length >= LONG_WORD ? 2 : 1;
   let alike: string[] = [];
+  const letters = lettersOf(term);
   for (const list of lists) {
     for (const other of list ?? []) {
+      // One error changes two letters at most: this leaves out most terms at a tenth of the cost.
+      if (countBits(letters ^ lettersOf(other)) > 2 * fewest) continue;
       const errors = countErrors(term, other, fewest);
       if (errors > fewest) continue;
       if (errors < fewest) alike = [];
@@ -80,6 +83,19 @@ function findAlike(term: string, views: readonly View[]): readonly string[] | un
     }
   }
   return [...new Set(alike)].sort().slice(0, MAX_STANDING);
+}
+
+/** A bit for each letter of a word. */
+function lettersOf(word: string): number {
+  let bits = 0;
+  for (let i = 0; i < word.length; i++) bits |= 1 << (word.charCodeAt(i) & 31);
+  return bits;
+}
+
+function countBits(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  return count;
 }
 
 /** Rows of `countErrors`, reused: thousands of terms are compared for one word. */
