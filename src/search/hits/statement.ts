@@ -25,7 +25,7 @@ const MAX_SENTENCE = 600;
 const CHANGES =
   /\b(?:now|instead|no longer|not anymore|actually|change[ds]?|update[ds]?|moved|increase[ds]?|decrease[ds]?|reduced?|extended|adjust(?:ed)?|rescheduled|postponed|revised|improved?|recent(?:ly)?|new|raised|lowered|grew|grown|growth|dropped|bumped|switched|replaced?|already|just|since|latest|so far|up to)\b/i;
 
-const VALUE = /\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b/i;
+const VALUE = /\d|\b(?:two|three|four|five|six|seven|eight|nine|ten)\b/i;
 
 /** Whether a text may have a value, without which it states nothing that could change. */
 export function mayState(text: string): boolean {

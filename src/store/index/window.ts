@@ -27,7 +27,7 @@ interface WindowSql {
 
 /**
  * Columns of a session (s) and its state (t): metadata only if it lists late files. Marks are among
- * the labels, which have an index of their own, and most sessions have none.
+ * the labels, which have an index of their own; a session of messages alone has none.
  */
 export function windowSessionColumns({ positionOf, listOf, hexOf }: WindowSql): string {
   const mark = `${hexOf("l.content")}, l.actor, l.created_at`;
@@ -35,9 +35,10 @@ export function windowSessionColumns({ positionOf, listOf, hexOf }: WindowSql): 
   s.created_at, t.updated_at,
   t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal,
   CASE WHEN ${positionOf(`'"${LATE_FILES_KEY}"'`, "s.metadata")} > 0 THEN s.metadata END AS late_metadata,
-  (SELECT ${listOf(mark, "l.sequence")} FROM entries l
-    WHERE l.tenant = s.tenant AND l.session = s.session AND l.kind = 'label'
-      AND ${positionOf(`'"mark"'`, "l.content")} > 0) AS marks`;
+  CASE WHEN t.last_sequence > t.message_count THEN
+    (SELECT ${listOf(mark, "l.sequence")} FROM entries l
+      WHERE l.tenant = s.tenant AND l.session = s.session AND l.kind = 'label'
+        AND ${positionOf(`'"mark"'`, "l.content")} > 0) END AS marks`;
 }
 /** The names of `windowSessionColumns` in order, followed by the session's number. */
 export const WINDOW_SESSION_NAMES = [
