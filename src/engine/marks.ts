@@ -29,7 +29,7 @@ export interface MarkInput extends UnmarkInput {
 export interface UnmarkInput {
   /** A message of the session. Default: the whole session. */
   readonly entryId?: string;
-  /** Who says so. */
+  /** The actor that sets the mark, or takes it back. Default: none. */
   readonly actor?: string;
 }
 

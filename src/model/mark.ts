@@ -25,7 +25,7 @@ export const MARK = {
   kind: { one: MARK_KINDS as typeof MARK_KINDS },
   /** Why it does not hold. */
   reason: "text",
-  /** Who marked it. */
+  /** The actor that set the mark; null: unknown. */
   actor: "text|null",
   createdAt: "time",
   /** What replaced it, unless that was deleted since. */

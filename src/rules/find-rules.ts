@@ -74,7 +74,7 @@ const EVERY_TIME =
 const EVERYWHERE =
   "everywhere|anywhere|in (?:this|our|the whole|the entire) (?:repo(?:sitory)?|code ?base|project)|across the (?:repo(?:sitory)?|code ?base|project)|any (?:more )?\\w+|every (?:new )?\\w+|all (?:the |our |my )?(?:new |future )?\\w+s|once we \\w+";
 
-/** Who speaks to somebody: a command, or what somebody should do. */
+/** An imperative, or a sentence that says what the agent or the team should do. */
 const COMMAND = starting(
   `(?:let'?s |make sure |ensure |be sure to |you (?:should|must|need to|have to|can) |we (?:should|must|need to|have to|want to) |i(?:'d| would)? (?:want|like|need|expect) you to |try to )?(?:(?:don'?t|do not|never|always|only) )?(?:${VERBS})\\b`,
 );

@@ -73,7 +73,7 @@ function findAlike(term: string, views: readonly View[]): readonly string[] | un
   const letters = lettersOf(term);
   for (const list of lists) {
     for (const other of list ?? []) {
-      // One error changes two letters at most: this leaves out most terms at a tenth of the cost.
+      // One error changes at most two bits, so this never leaves out a term within the distance.
       if (countBits(letters ^ lettersOf(other)) > 2 * fewest) continue;
       const errors = countErrors(term, other, fewest);
       if (errors > fewest) continue;

@@ -140,7 +140,7 @@ export const mark: Command = defineCommand({
   options: {
     reason: option("TEXT", "Why it does not hold."),
     "replaced-by": option("REF", "What holds in its place."),
-    actor: option("NAME", "Who says so."),
+    actor: option("NAME", "The person on whose word it is marked."),
     undo: flag("Take the mark back."),
   },
   examples: [
