@@ -55,8 +55,9 @@ async function addChangedFiles(
   late: AbortSignal,
 ): Promise<readonly Hit[]> {
   const files = await Promise.all(hits.map((hit) => filesOf(tenant, hit, root, late)));
-  const paths = [...new Set(files.flatMap((each) => [...each]))].slice(0, MAX_PATHS);
-  if (paths.length === 0 || late.aborted) return hits;
+  const paths = [...new Set(files.flatMap((each) => [...each]))];
+  // A part of the paths would say too few changes.
+  if (paths.length === 0 || paths.length > MAX_PATHS || late.aborted) return hits;
   const touching = hits.filter((_, i) => (files[i]?.size ?? 0) > 0);
   const commits = await readCommits(root, Math.min(...touching.map(timeOf)), paths, late);
   return hits.map((hit, i) => {

@@ -39,6 +39,9 @@ export const rulesList: Command = defineCommand({
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
       const rules = await listed(tenant, options);
+      if (rules.length === LISTED) {
+        context.terminal.note(`Only ${LISTED} are listed; --project or --owner narrows the list.`);
+      }
       return printList(context, {
         json: { rules: toWire([RULE], rules) },
         header: ["N", "STATUS", "SOURCE", "SAID", "RULE"],
@@ -49,7 +52,7 @@ export const rulesList: Command = defineCommand({
           formatTime(rule.saidAt),
           wordsOf(rule),
         ]),
-        none: "No rules, and no candidates.",
+        none: "No rules in force, and no candidates in the newest 200 sessions.",
       });
     }),
 });
