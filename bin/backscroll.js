@@ -31,9 +31,19 @@ process.emitWarning = (warning, ...rest) => {
 const { cacheCompiledCode } = await import("./compile-cache.js");
 cacheCompiledCode();
 
-const source = new URL("../src/cli/main.ts", import.meta.url);
-const built = new URL("../dist/cli/main.js", import.meta.url);
-// The tests of a checkout run what was built: it starts faster.
-const isBuilt = process.env.BACKSCROLL_BUILT !== undefined && existsSync(built);
-const { main } = await import(existsSync(source) && !isBuilt ? source.href : built.href);
-process.exitCode = await main(process.argv.slice(2));
+/** Of the sources, or of what was built: the tests of a checkout run that, since it starts faster. */
+function load(name) {
+  const source = new URL(`../src/cli/${name}.ts`, import.meta.url);
+  const built = new URL(`../dist/cli/${name}.js`, import.meta.url);
+  const isBuilt = process.env.BACKSCROLL_BUILT !== undefined && existsSync(built);
+  return import(existsSync(source) && !isBuilt ? source.href : built.href);
+}
+
+const [command, ...rest] = process.argv.slice(2);
+// What agents start is a thin pipe, if it can be: the program is not loaded.
+const isPiped =
+  command === "mcp" && (await (await load("hub/pipe")).runPipe(rest, process.argv[1]));
+if (!isPiped) {
+  const { main } = await load("main");
+  process.exitCode = await main(process.argv.slice(2));
+}

@@ -33,6 +33,7 @@ const ENTRIES = {
   "store-kit/index": "src/store-kit/index.ts",
   "store-kit/cases": "src/store-kit/cases.ts",
   "cli/main": "src/cli/main.ts",
+  "cli/hub/pipe": "src/cli/hub/pipe.ts",
   // Worker threads: loaded from the folder of the file that starts them.
   "storage-thread": "src/store/sqlite/executor/storage-thread.ts",
   "local-thread": "src/providers/embedding/local-thread.ts",
@@ -45,6 +46,9 @@ const SHARED = /[\\/]src[\\/](async|model|secrets|transcript|search[\\/](analysi
 
 /** Modules of MCP alone. */
 const OF_MCP = /[\\/](src[\\/]mcp|node_modules[\\/]@modelcontextprotocol)[\\/]/;
+
+/** What each agent starts: it loads nothing else. */
+const OF_PIPE = /[\\/]src[\\/]cli[\\/]hub[\\/](pipe|place|lines)\.ts$/;
 
 /** The folder of the package that a file belongs to: below the last `node_modules` of its path. */
 const PACKAGE_FOLDER = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;
@@ -114,6 +118,7 @@ async function writeCode() {
     // server loads these in this order, a store's thread the first four, the library all up to the engine.
     codeSplitting: {
       groups: [
+        { name: "pipe", test: OF_PIPE, priority: 8 },
         { name: "model", test: (id) => SHARED.test(id) && ofClient.has(id), priority: 7 },
         { name: "wire", test: (id) => ofClient.has(id) && !OF_CLIENT.test(id), priority: 6 },
         { name: "transcript", test: (id) => SHARED.test(id) || isShared(id), priority: 5 },

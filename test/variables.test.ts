@@ -48,6 +48,7 @@ const NONSENSE: Readonly<
   Record<VariableName, readonly [readonly string[], string, Record<string, string>?]>
 > = {
   BACKSCROLL: [["ingest"], "nope"],
+  BACKSCROLL_HUB: [["mcp"], "nope"],
   BACKSCROLL_DB: [LIST, "mysql://secret@host/db"],
   BACKSCROLL_TENANT: [LIST, "a b"],
   BACKSCROLL_TOKEN: [LIST, "bsk_\nsecret"],

@@ -7,8 +7,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { resolve } from "node:path";
 import type { FollowInput } from "../archive/watch.ts";
+import type { Engine } from "../engine/engine.ts";
 import { keepRunning } from "../engine/leases/outage.ts";
 import { thisMachine } from "../ingest/identity/identity.ts";
+import { defined } from "../model/defined.ts";
 import type { Context } from "./context.ts";
 
 /** Starts after an idle period, or after a maximum delay under constant requests. */
@@ -20,6 +22,9 @@ export interface FollowerOptions {
   /** The lease's owner, for the process that takes over. */
   readonly owner: string;
   readonly onError: (error: unknown) => void;
+  /** The store of a process that holds it on threads; another handle if left out. */
+  readonly engine?: () => Promise<Engine>;
+  readonly onOutcome?: () => void;
 }
 
 /** Follows transcripts in the background. Failures are reported; answers do not depend on it. */
@@ -28,6 +33,8 @@ export class Follower {
   readonly #signal: AbortSignal;
   readonly #onError: (error: unknown) => void;
   readonly #owner: string;
+  readonly #engine: (() => Promise<Engine>) | undefined;
+  readonly #onOutcome: (() => void) | undefined;
   readonly #anyway: NodeJS.Timeout;
   #quiet: NodeJS.Timeout | undefined;
   #following: Promise<void> | undefined;
@@ -38,6 +45,8 @@ export class Follower {
     this.#signal = options.signal;
     this.#onError = options.onError;
     this.#owner = options.owner;
+    this.#engine = options.engine;
+    this.#onOutcome = options.onOutcome;
     this.#anyway = setTimeout(() => this.#start(), ANYWAY_MS);
   }
 
@@ -70,13 +79,14 @@ export class Follower {
     const settings = {
       signal: this.#signal,
       owner: this.#owner,
+      ...defined({ onOutcome: this.#onOutcome }),
       onReady: () => {
         this.#isReady = true;
       },
     };
     const follow = async () => {
       try {
-        await followTranscripts(this.#context, settings);
+        await followTranscripts(this.#context, settings, await this.#engine?.());
       } finally {
         this.#isReady = false;
       }
@@ -92,6 +102,7 @@ export class Follower {
 export async function followTranscripts(
   context: Context,
   input: Omit<FollowInput, "environment">,
+  shared?: Engine,
 ): Promise<void> {
   const { address, tenant } = context;
   // Loaded on demand, so that pending calls do not wait for it.
@@ -99,12 +110,14 @@ export async function followTranscripts(
     import("../archive/watch.ts"),
     import("../open.ts"),
   ]);
+  const settings = { ...input, environment: thisMachine() };
+  if (shared !== undefined) return follow.followTranscripts(shared, tenant, settings);
   // A separate store handle with threads: heavy writes must not delay answers. The foreground
   // reports losses.
   const onLoss = () => undefined;
   const engine = await open(address, { durability: "process", onLoss });
   try {
-    await follow.followTranscripts(engine, tenant, { ...input, environment: thisMachine() });
+    await follow.followTranscripts(engine, tenant, settings);
   } finally {
     await engine.close();
   }

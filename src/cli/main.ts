@@ -19,6 +19,7 @@ const START = "start";
 /** Agents wait for these commands to start, so they are loaded without the others. */
 const LOADED_ALONE: Readonly<Record<string, () => Promise<Command>>> = {
   mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
+  hub: async () => (await import("./commands/serve/hub.ts")).hub,
   hook: async () => (await import("./commands/serve/hook.ts")).hook,
 };
 

@@ -27,6 +27,10 @@ export interface McpHost {
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** The environment says that nothing of the caller's session is kept: it is made incognito. */
   readonly incognito?: boolean;
+  /** Names a call by its request's id: the same call, asked again, has the same name. */
+  readonly callKey?: (request: string | number) => string;
+  /** The name of this call. */
+  readonly call?: string;
   /** Reads new transcript lines before a call is answered. Never rejects. */
   readonly freshen?: () => Promise<Unread>;
   /** Adds to hits how many of their files have changed since. Never rejects. */

@@ -80,7 +80,8 @@ function serveTools(server: Server, host: McpHost): void {
     if (tool === undefined) throw unknown("tool", params.name, TOOLS);
     const own = withCaller(host, server, context);
     await hide(own);
-    return tool.call(own, params.arguments);
+    const call = host.callKey?.(context.mcpReq.id);
+    return tool.call(call === undefined ? own : { ...own, call }, params.arguments);
   });
 }
 

@@ -1,6 +1,6 @@
-/** MCP over standard input and output: one caller, which started this process. */
+/** MCP over a pair of streams, such as standard input and output: one caller. */
 
-import { type Readable, Transform } from "node:stream";
+import { type Readable, Transform, type Writable } from "node:stream";
 import {
   deserializeMessage,
   type JSONRPCMessage,
@@ -20,6 +20,9 @@ interface StdioOptions {
   readonly signal?: AbortSignal;
   /** Called with each incoming message, so that background work can yield. */
   readonly onMessage?: () => void;
+  /** In place of standard input and output. */
+  readonly input?: Readable;
+  readonly output?: Writable;
 }
 
 /** Resolves when the caller closes its end, or the signal is aborted. */
@@ -27,7 +30,8 @@ export async function serveMcpStdio(host: McpHost, options: StdioOptions = {}): 
   const feed = new SessionFeed(host.tenant, host.onError);
   let current: Server | undefined;
   let stop: (() => void) | undefined;
-  const transport = new ObservedTransport((message) => {
+  const { input = process.stdin, output = process.stdout } = options;
+  const transport = new ObservedTransport({ input, output }, (message) => {
     options.onMessage?.();
     // The SDK handles 2026 subscriptions itself and forwards only subscribed notifications, so all
     // are passed to it from the first such request on.
@@ -66,14 +70,19 @@ class ObservedTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: Transport["onmessage"];
   readonly closed: Promise<void>;
-  readonly #input = new PatientInput(process.stdin, (id) => {
-    const error = { code: -32600, message: "the line is not a valid JSON-RPC request" };
-    this.#inner.send({ jsonrpc: "2.0", id, error }).catch((cause) => this.onerror?.(cause));
-  });
-  readonly #inner = new StdioServerTransport(this.#input.stream);
+  readonly #input: PatientInput;
+  readonly #inner: StdioServerTransport;
   #delay: Promise<void> | undefined;
 
-  constructor(observe: (message: JSONRPCMessage) => Promise<void> | undefined) {
+  constructor(
+    streams: { readonly input: Readable; readonly output: Writable },
+    observe: (message: JSONRPCMessage) => Promise<void> | undefined,
+  ) {
+    this.#input = new PatientInput(streams.input, (id) => {
+      const error = { code: -32600, message: "the line is not a valid JSON-RPC request" };
+      this.#inner.send({ jsonrpc: "2.0", id, error }).catch((cause) => this.onerror?.(cause));
+    });
+    this.#inner = new StdioServerTransport(this.#input.stream, streams.output);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.closed = promise;
     this.#inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {

@@ -19,6 +19,7 @@ import { rulesAccept, rulesAdd, rulesList, rulesReject, rulesRemove } from "./no
 import { search } from "./search/search.ts";
 import { recap, related, trace } from "./search/work.ts";
 import { hook } from "./serve/hook.ts";
+import { hub } from "./serve/hub.ts";
 import { mcp } from "./serve/mcp.ts";
 import { openPage } from "./serve/open.ts";
 import { serve } from "./serve/serve.ts";
@@ -46,7 +47,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     title: "Transcripts of other agents",
     commands: [start, ingestCommand, watchCommand, stats, resume, forget, incognito, demo],
   },
-  { title: "Serve", commands: [setup, serve, openPage, mcp, hook] },
+  { title: "Serve", commands: [setup, serve, openPage, mcp, hook, hub] },
   {
     title: "Write",
     commands: [newSession, append, title, branch, edit, label, mark, pin, fork, deleteSession],

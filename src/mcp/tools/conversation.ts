@@ -74,8 +74,8 @@ export const appendMessage: Tool = defineTool({
     msg_idx: z.number().int().nullable(),
     truncated: TRUNCATED,
   }),
-  run: async ({ tenant, access }, input) => {
-    const { session_id, idempotency_key, expected_leaf, actor: named, ...message } = input;
+  run: async ({ tenant, access, call }, input) => {
+    const { session_id, idempotency_key = call, expected_leaf, actor: named, ...message } = input;
     const actor = actorFor(access, named);
     const session = await tenant.getSession(session_id);
     const entries = await session.append(

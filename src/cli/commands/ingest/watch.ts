@@ -6,9 +6,10 @@ import { thisMachine } from "../../../ingest/identity/identity.ts";
 import { defined } from "../../../model/defined.ts";
 import { messageOf } from "../../../model/errors.ts";
 import { type Command, defineCommand, flag, option } from "../../command.ts";
-import type { Context } from "../../context.ts";
+import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { followTranscripts, OWNER_VARIABLE } from "../../follow.ts";
+import { Hub } from "../../hub/hub.ts";
 import { counted } from "../../print.ts";
 import { prepareBulk, refuseServer, withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
@@ -43,7 +44,7 @@ export const watchCommand: Command = defineCommand({
     return withStore(
       context,
       "create",
-      async (tenant) => {
+      async (tenant, engine) => {
         const { terminal } = context;
         const end = new AbortController();
         const stop = () => end.abort();
@@ -53,6 +54,10 @@ export const watchCommand: Command = defineCommand({
         };
         let entries = 0;
         const told = new Set<string>();
+        const onError = (error: unknown) => terminal.note(messageOf(error));
+        const hub = isServer(context.address)
+          ? undefined
+          : await Hub.open(context, { engine: async () => engine, onError }, true);
         try {
           const input: WatchInput = {
             environment: thisMachine(),
@@ -76,6 +81,7 @@ export const watchCommand: Command = defineCommand({
           });
         } finally {
           process.off("SIGINT", stop).off("SIGTERM", stop);
+          await hub?.close();
         }
         await say(`Stored ${counted(entries, "entry")}.`);
       },

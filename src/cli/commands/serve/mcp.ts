@@ -3,26 +3,24 @@ import { existsSync } from "node:fs";
 import type { FreshReader } from "../../../archive/fresh-reader.ts";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import { thisMachine } from "../../../ingest/identity/identity.ts";
-import type { McpHost, Unread } from "../../../mcp/host.ts";
-import { isSwitchedOff } from "../../../model/variables.ts";
+import type { Unread } from "../../../mcp/host.ts";
+import { defined } from "../../../model/defined.ts";
+import { isSwitchedOff, readVariable } from "../../../model/variables.ts";
 import { toErrorLine } from "../../../server/log.ts";
 import { MEMORY } from "../../../store/store-options.ts";
-import { withChangedFiles } from "../../changed-files.ts";
 import { type Command, defineCommand, flag, option } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { armFinalRead, Follower, type FollowerOptions, QUIET_SECONDS } from "../../follow.ts";
-import { readVersion } from "../../program.ts";
+import { agentHost } from "../../hub/agent-host.ts";
+import { FRESH_MS } from "../../hub/hub.ts";
+import { PIPE_VARIABLE } from "../../hub/place.ts";
 import { withStore } from "../../store.ts";
 import { toNumber } from "../../values.ts";
 
 /**
  * Keeps a store up to date beside an MCP server: reads new lines before a call, and follows
  * transcripts between calls.
- *
- * How long a call waits for new lines.
  */
-const FRESH_MS = 300;
-
 class Keeper {
   readonly #follower: Follower;
   readonly #reader: Promise<FreshReader>;
@@ -86,6 +84,7 @@ export const mcp: Command = defineCommand({
     // An in-memory store belongs to this process, and a server follows its own machine.
     const isOwn = context.address !== MEMORY && !isServer(context.address);
     const isOff = isSwitchedOff("BACKSCROLL", process.env);
+    readVariable("BACKSCROLL_HUB", process.env);
     const isKept = isOwn && !isOff && options["no-ingest"] !== true;
     const owner = randomUUID();
     // First: a client may kill its server before a store is open.
@@ -101,25 +100,15 @@ export const mcp: Command = defineCommand({
       options["read-only"] === true && !isKept && !isOff && existsSync(context.address);
     return withStore(context, isReader ? "read" : "create", async (tenant) => {
       const { serveMcpStdio } = await loading;
-      const { actor, session } = options;
-      const host: McpHost = {
-        tenant,
-        access: {
-          tenant: tenant.tenant,
-          scope: options["read-only"] || isOff ? "read" : "write",
-          actor: actor ?? null,
-          actAs: actor === undefined ? "any" : [],
-          operator: false,
-          tokenId: null,
-        },
-        version: readVersion(),
+      const host = agentHost(tenant, {
+        ...defined({ actor: options.actor, session: options.session }),
+        "read-only": options["read-only"] ?? false,
+        isOff,
+        pipe: process.env[PIPE_VARIABLE],
         cwd: process.cwd(),
         variables: process.env,
-        changedFiles: (hits) => withChangedFiles(tenant, hits),
-        ...(session === undefined ? {} : { sessions: [session] }),
-        ...(isOff ? { incognito: true } : {}),
         onError,
-      };
+      });
       const end = new AbortController();
       const stop = () => end.abort();
       for (const name of ENDING) process.once(name, stop);

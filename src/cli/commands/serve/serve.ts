@@ -16,6 +16,8 @@ import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { Follower } from "../../follow.ts";
+import type { Hub } from "../../hub/hub.ts";
 import { counted, formatCount } from "../../print.ts";
 import { commandLine, readVersion } from "../../program.ts";
 import { ownConfig } from "../../settings/own-config.ts";
@@ -201,6 +203,10 @@ export async function serveUntilStopped(
     const owner = randomUUID();
     const following = () => follow(context, engine, signal, owner);
     if (watch) work.push(keepRunning(following, { signal, onError }));
+    // Agents on this machine come here from now on.
+    const hub = onlyReads
+      ? undefined
+      : await serveAgents(context, engine, { watch, owner, onError });
     // A signal may have arrived while the lines above were printed.
     if (!signal.aborted) {
       await new Promise<void>((resolve) => {
@@ -208,7 +214,7 @@ export async function serveUntilStopped(
       });
     }
     if (process.stderr.isTTY) context.terminal.note("Stopping …");
-    await mcp.close();
+    await Promise.all([mcp.close(), hub?.close()]);
     await server.stop();
     await Promise.all(work);
   } finally {
@@ -217,6 +223,23 @@ export async function serveUntilStopped(
     process.off("SIGINT", stopOnSignal).off("SIGTERM", stopOnSignal);
   }
   return EXIT.ok;
+}
+
+/** A server without a hub serves, too: the agents have one of their own. */
+async function serveAgents(
+  context: Context,
+  engine: Engine,
+  { watch, owner, onError }: { watch: boolean; owner: string; onError: (error: unknown) => void },
+): Promise<Hub | undefined> {
+  const { Hub } = await import("../../hub/hub.ts");
+  const open = async () => engine;
+  const follow = (signal: AbortSignal) =>
+    new Follower(context, { signal, owner, onError, engine: open });
+  const settings = { engine: open, onError, ...(watch ? {} : { follow }) };
+  return Hub.open(context, settings, true).catch((error: unknown) => {
+    onError(error);
+    return undefined;
+  });
 }
 
 /** The server's own user alone is served on loopback; the settings have no effect elsewhere. */

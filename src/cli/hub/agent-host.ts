@@ -1,0 +1,43 @@
+/** What an agent on this machine may do, by its command line and its environment. */
+
+import type { TenantApi } from "../../engine/interfaces.ts";
+import type { McpHost } from "../../mcp/host.ts";
+import { withChangedFiles } from "../changed-files.ts";
+import { readVersion } from "../program.ts";
+
+interface AgentSettings {
+  readonly actor?: string;
+  /** The session that the agent speaks in. */
+  readonly session?: string;
+  readonly "read-only"?: boolean;
+  /** Nothing of the session is kept. */
+  readonly isOff?: boolean;
+  /** The name of the agent's pipe. */
+  readonly pipe?: string | undefined;
+  readonly cwd: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly onError: (error: unknown) => void;
+}
+
+export function agentHost(tenant: TenantApi, settings: AgentSettings): McpHost {
+  const { actor, session, isOff = false, pipe, cwd, variables, onError } = settings;
+  return {
+    tenant,
+    access: {
+      tenant: tenant.tenant,
+      scope: settings["read-only"] || isOff ? "read" : "write",
+      actor: actor ?? null,
+      actAs: actor === undefined ? "any" : [],
+      operator: false,
+      tokenId: null,
+    },
+    version: readVersion(),
+    cwd,
+    variables,
+    changedFiles: (hits) => withChangedFiles(tenant, hits, { folder: cwd }),
+    ...(session === undefined ? {} : { sessions: [session] }),
+    ...(isOff ? { incognito: true } : {}),
+    ...(pipe === undefined ? {} : { callKey: (request) => `${pipe}:${request}` }),
+    onError,
+  };
+}

@@ -1,0 +1,53 @@
+/** One process behind all agents: real pipes, a real hub, and both killed. */
+
+import { lstat, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { runCli } from "./support/cli.ts";
+import { survivesKills } from "./support/hub-kills.ts";
+import { Machine, message } from "./support/hub-machine.ts";
+
+let machine: Machine;
+beforeAll(async () => {
+  machine = await Machine.create();
+});
+afterAll(() => machine.end());
+
+test("one process, which only its owner can reach, serves all agents of a store", async () => {
+  const agents = await Promise.all([1, 2, 3].map(() => machine.start().begin()));
+  const answers = await Promise.all(
+    agents.map((agent, i) => agent.call("append_message", message(`together ${i}`))),
+  );
+  expect(answers.map(({ result }) => result?.isError ?? false)).toEqual([false, false, false]);
+  expect(await machine.hubs()).toHaveLength(1);
+  const run = join(dirname(machine.db), ".backscroll", "run");
+  const socket = (await readdir(run)).find((name) => name.endsWith(".sock")) ?? "";
+  expect((await lstat(join(run, socket))).mode & 0o777).toBe(0o600);
+  expect((await lstat(run)).mode & 0o777).toBe(0o700);
+  await Promise.all(agents.map((agent) => agent.end()));
+  expect((await machine.stored()).sort()).toEqual(["together 0", "together 1", "together 2"]);
+});
+
+test("a call in flight is answered by a new process, and a write is neither lost nor repeated", async () => {
+  await survivesKills(machine, 4);
+});
+
+test("an agent that is killed disturbs no other", async () => {
+  const [one, other] = await Promise.all([machine.start().begin(), machine.start().begin()]);
+  one.process.kill("SIGKILL");
+  const { result } = await other.call("search_sessions", { query: "together" });
+  expect(result?.content?.[0]?.text).toContain("together 1");
+  await other.end();
+});
+
+test("the process ends after the last agent", async () => {
+  await expect.poll(() => machine.hubs(), { timeout: 20_000, interval: 200 }).toEqual([]);
+});
+
+test("a store that does not open is told as without the process", async () => {
+  const { code, stderr } = await runCli(["mcp", "--db", "/dev/null/x.db"], {
+    env: { HOME: dirname(machine.db) },
+  });
+  expect(stderr).toContain("/dev/null/x.db");
+  expect(code).not.toBe(0);
+});
