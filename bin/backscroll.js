@@ -42,7 +42,7 @@ function load(name) {
 const [command, ...rest] = process.argv.slice(2);
 // What agents start is a thin pipe, if it can be: the program is not loaded.
 const isPiped =
-  command === "mcp" && (await (await load("hub/pipe")).runPipe(rest, process.argv[1]));
+  command === "mcp" && (await (await load("pipe/pipe")).runPipe(rest, process.argv[1]));
 if (!isPiped) {
   const { main } = await load("main");
   process.exitCode = await main(process.argv.slice(2));

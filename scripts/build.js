@@ -33,7 +33,7 @@ const ENTRIES = {
   "store-kit/index": "src/store-kit/index.ts",
   "store-kit/cases": "src/store-kit/cases.ts",
   "cli/main": "src/cli/main.ts",
-  "cli/hub/pipe": "src/cli/hub/pipe.ts",
+  "cli/pipe/pipe": "src/cli/pipe/pipe.ts",
   // Worker threads: loaded from the folder of the file that starts them.
   "storage-thread": "src/store/sqlite/executor/storage-thread.ts",
   "local-thread": "src/providers/embedding/local-thread.ts",
@@ -48,7 +48,7 @@ const SHARED = /[\\/]src[\\/](async|model|secrets|transcript|search[\\/](analysi
 const OF_MCP = /[\\/](src[\\/]mcp|node_modules[\\/]@modelcontextprotocol)[\\/]/;
 
 /** What each agent starts: it loads nothing else. */
-const OF_PIPE = /[\\/]src[\\/]cli[\\/]hub[\\/](pipe|place|lines)\.ts$/;
+const OF_PIPE = /[\\/]src[\\/]cli[\\/]pipe[\\/]/;
 
 /** The folder of the package that a file belongs to: below the last `node_modules` of its path. */
 const PACKAGE_FOLDER = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;

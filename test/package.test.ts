@@ -532,6 +532,7 @@ describe("the command line", () => {
       "open",
       "mcp",
       "hook",
+      "hub",
       "new",
       "append",
       "title",

@@ -329,7 +329,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // A surface: translates, never decides.
   cli: {
     folders: names(
-      "model model/display.ts async transcript engine api archive transfer",
+      "model model/display.ts async transcript engine api archive transfer cli/pipe",
       "open.ts backup.ts policy.ts client transfer/resume",
       "ingest ingest/sources.ts ingest/read-transcript.ts ingest/files",
       "ingest/identity export",
@@ -337,10 +337,19 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "recap recap/wire providers/embedding",
     ),
     packages: names(
-      "node:child_process node:crypto node:fs node:fs/promises node:os",
-      "node:path node:util node:v8 node:vm",
+      "node:child_process node:crypto node:fs node:fs/promises node:net",
+      "node:os node:path node:util node:v8 node:vm",
       // To edit other agents' settings.
       "jsonc-parser smol-toml",
+    ),
+  },
+
+  // Each agent starts it: loads nothing else of ours.
+  "cli/pipe": {
+    folders: [],
+    packages: names(
+      "node:child_process node:crypto node:fs node:net node:os node:path",
+      "node:stream node:timers/promises node:util",
     ),
   },
 

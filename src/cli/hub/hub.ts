@@ -14,11 +14,11 @@ import { thisMachine } from "../../ingest/identity/identity.ts";
 import { toErrorLine } from "../../server/log.ts";
 import type { Context } from "../context.ts";
 import type { Follower } from "../follow.ts";
+import { Lines } from "../pipe/lines.ts";
+import { Caller } from "../pipe/pipe.ts";
+import { type Greeting, type HubLine, hubPlace, PROTOCOL, toLine } from "../pipe/place.ts";
 import { readVersion } from "../program.ts";
 import { agentHost } from "./agent-host.ts";
-import { Lines } from "./lines.ts";
-import { Caller } from "./pipe.ts";
-import { type Greeting, type HubLine, hubPlace, PROTOCOL, toLine } from "./place.ts";
 
 /** A caller that says nothing is cut off. */
 const GREETING_MS = 5_000;

@@ -13,7 +13,7 @@ import { type Context, isServer } from "../../context.ts";
 import { armFinalRead, Follower, type FollowerOptions, QUIET_SECONDS } from "../../follow.ts";
 import { agentHost } from "../../hub/agent-host.ts";
 import { FRESH_MS } from "../../hub/hub.ts";
-import { PIPE_VARIABLE } from "../../hub/place.ts";
+import { PIPE_VARIABLE } from "../../pipe/place.ts";
 import { withStore } from "../../store.ts";
 import { toNumber } from "../../values.ts";
 

@@ -65,8 +65,13 @@ function readOptions(argv: readonly string[]): PipeOptions | undefined {
     const { values } = parseArgs({
       args: [...argv],
       options: {
-        ...{ db: text, tenant: text, actor: text, session: text, "final-read": text },
-        ...{ "read-only": flag, "all-tools": flag },
+        db: text,
+        tenant: text,
+        actor: text,
+        session: text,
+        "final-read": text,
+        "read-only": flag,
+        "all-tools": flag,
       },
     });
     return values;
@@ -236,8 +241,11 @@ const ENDLESS = "subscriptions/listen";
 
 /** What a new connection must know. */
 const OPENING = new Set([
-  ...["initialize", "notifications/initialized", "logging/setLevel"],
-  ...["resources/subscribe", ENDLESS],
+  "initialize",
+  "notifications/initialized",
+  "logging/setLevel",
+  "resources/subscribe",
+  ENDLESS,
 ]);
 
 class Pipe {
