@@ -5,7 +5,15 @@
 
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import type { McpHost } from "../src/mcp/host.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
@@ -45,6 +53,7 @@ export async function benchMcp(options: BenchOptions): Promise<boolean> {
       unread,
     );
     report.bar(`the same with ${UNREAD_LINES} unread lines, median ms`, unread["toolMs"], 800);
+    await measureHub(report, address, folder);
     const bytes = await answerBytes(address, folder);
     report.measurement("sqlite", "bytes of default answers", 1, bytes);
     report.bar("bytes of a search of five hits", bytes["search_sessions"], 6_000);
@@ -121,6 +130,69 @@ function start(address: string, home: string, tool = SEARCH): Promise<Figures> {
       else resolve({ ...figures, endMs: performance.now() - started });
     });
   });
+}
+
+/** Idle agents that one hub serves. */
+const AGENTS = 10;
+
+/** A new pipe's first answer while the hub runs, and what ten idle agents take in all. */
+async function measureHub(report: Report, address: string, home: string): Promise<void> {
+  const agents = Array.from({ length: AGENTS }, () => beginAgent(address, home));
+  try {
+    await Promise.all(agents.map(({ answered }) => answered));
+    const listing = await repeat(STARTS, () => start(address, home, LIST));
+    report.measurement("sqlite", "first tool, hub running", STARTS, listing);
+    report.bar("new pipe to its first tool's answer, median ms", listing["toolMs"], 120);
+    const searching = await repeat(STARTS, () => start(address, home));
+    report.measurement("sqlite", "first search, hub running", STARTS, searching);
+    report.bar("new pipe to what its first search found, median ms", searching["toolMs"], 120);
+    const pids = processesOf(home);
+    const pssMb = pids.reduce((sum, pid) => sum + pssOf(pid), 0) / 1024;
+    report.measurement("sqlite", `${AGENTS} idle agents`, 1, { processes: pids.length, pssMb });
+    report.bar(`${AGENTS} idle agents in all, MB of PSS`, pssMb, 350);
+  } finally {
+    for (const { child } of agents) child.stdin.end();
+  }
+}
+
+function beginAgent(address: string, home: string) {
+  const args = [PROGRAM, "mcp", "--db", address, "--final-read", "0"];
+  const env = { PATH: process.env["PATH"], HOME: home, BACKSCROLL_BUILT: "1" };
+  const child = spawn(process.execPath, args, {
+    env,
+    cwd: home,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const { promise: answered, resolve, reject } = Promise.withResolvers<void>();
+  child.once("error", reject);
+  child.stdout.on("data", (text) => {
+    if (String(text).includes('"id":1')) child.stdin.write(SEARCH);
+    else resolve();
+  });
+  child.stdin.write(INITIALIZE);
+  return { child, answered };
+}
+
+/** Agents and hubs with this home, by Linux's list of processes. */
+function processesOf(home: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+      const isOurs = words.some(
+        (word, i) => word === PROGRAM && /^(mcp|hub)$/.test(words[i + 1] ?? ""),
+      );
+      const variables = isOurs ? readFileSync(`/proc/${pid}/environ`, "utf8").split("\0") : [];
+      return variables.includes(`HOME=${home}`);
+    } catch {
+      // No process, or one that has ended.
+      return false;
+    }
+  });
+}
+
+/** In kilobytes. */
+function pssOf(pid: string): number {
+  return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1]);
 }
 
 /** As `start`, while a transcript of the caller's folder lies unread. */

@@ -10,6 +10,7 @@ import type { Described, ImportOptions } from "../engine/import/import-subject.t
 import type { ImportedEntry, ImportedSession } from "../ingest/source.ts";
 import { USAGE } from "../model/entry.ts";
 import type { JsonObject } from "../model/json.ts";
+import type { Provenance } from "../model/session.ts";
 import { fromWireBlock, toWireBlock, type WireBlock } from "./block.ts";
 import { fromWireFigures, toWireFigures, type WireFigures } from "./session.ts";
 import { fromWire, toWire, type WireOf } from "./shape.ts";
@@ -38,6 +39,7 @@ export interface WireImportOptions {
   readonly earlier?: ImportOptions["earlier"] | undefined;
   readonly workstation?: string | undefined;
   readonly repo?: string | undefined;
+  readonly provenance?: Provenance | undefined;
   readonly project_id?: string | undefined;
   readonly owner?: string | undefined;
   readonly metadata?: JsonObject | undefined;

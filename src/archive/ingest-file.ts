@@ -161,6 +161,8 @@ class Reading {
         index: index++,
         last: isRest ? last : null,
         key: earlier.key,
+        // Found in an agent's folder, or named by the person.
+        isNamed: this.#input.candidate.hint === undefined,
         revive: this.#setting.force && this.#input.candidate.named,
         again: this.#input.again,
         onLate: isDatabase ? undefined : (late) => this.#readAgain(source, late),

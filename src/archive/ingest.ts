@@ -125,6 +125,7 @@ export async function ingestStream(
       isRest: false,
       last: null,
       index: 0,
+      isNamed: true,
       revive: setting.force,
     });
     sessions.push(ignored === undefined ? stored : { ...stored, ignoredBy: ignored.rule });

@@ -1,8 +1,10 @@
 /** Stores one session from a reader under its key, with the metadata known here. */
 
+import { dirname, relative } from "node:path";
 import type { ImportResult } from "../engine/import/import-session.ts";
 import type { EarlierKeys, ImportOptions } from "../engine/import/import-subject.ts";
 import type { TenantApi } from "../engine/interfaces.ts";
+import { isInside } from "../ingest/files/file-access.ts";
 import { isMasked } from "../ingest/fingerprint.ts";
 import type { GitAttributes } from "../ingest/identity/git.ts";
 import {
@@ -15,6 +17,7 @@ import {
 import type { ImportedSession } from "../ingest/source.ts";
 import { BackscrollError, ignoring } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
+import type { Provenance } from "../model/session.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { findIgnoringRule, type IgnorableSession, toIgnorable } from "./rules/archive-rules.ts";
 import { INCOGNITO, isIncognito, unmarkIncognito } from "./rules/incognito.ts";
@@ -30,6 +33,8 @@ export interface SessionFile {
   readonly last: string | null;
   /** The earlier origin key of the file's only session. */
   readonly key?: string | undefined;
+  /** A person named it, or a folder with it: it was not found in a folder of the agent's. */
+  readonly isNamed: boolean;
   /** Restores it if it was forgotten. */
   readonly revive: boolean;
   /** The session's index within the file. */
@@ -86,6 +91,7 @@ export async function storeSession(
       key,
       metadata,
       earlier: earlierKeys(setting, imported, own, file),
+      provenance: await provenanceOfFile(setting, file),
       ...(git?.remote == null ? {} : { repo: git.remote }),
       ...(file.path === "" ? {} : { file: file.path }),
       skipForgotten: !file.revive,
@@ -110,6 +116,22 @@ export async function storeSession(
     return again === undefined && result.late !== undefined ? (onLate?.(result) ?? result) : result;
   };
   return again !== undefined ? store() : setting.turns.run(turnOf(own, key), store);
+}
+
+/**
+ * A file in a repository came with it, whoever names it here: foreign. What agents left in their own
+ * folders, and what a person named elsewhere, is the person's own.
+ */
+async function provenanceOfFile(
+  { git, environment }: IngestSetting,
+  { path, isNamed }: Pick<SessionFile, "path" | "isNamed">,
+): Promise<Provenance> {
+  if (!isNamed || path === "") return "own";
+  // `.claude`, `.codex` and the like, also where the home is a repository of its own.
+  if (isInside(path, environment.home) && relative(environment.home, path).startsWith(".")) {
+    return "own";
+  }
+  return (await git.find(dirname(path))) === undefined ? "own" : "foreign";
 }
 
 const NOTHING = {

@@ -166,8 +166,16 @@ function openStore(
     const onWarning = (sentence: string) => context.terminal.note(`Warning: ${sentence}`);
     const create = access === "create";
     const prices = ownPrices;
-    const options = { readOnly, create, ...size, ...fleet, models, onLoss, onWarning, prices };
-    return open(address, embedder === undefined ? options : { ...options, embedder });
+    const options = { create, ...size, ...fleet, models, onLoss, onWarning, prices };
+    const whole = embedder === undefined ? options : { ...options, embedder };
+    try {
+      return await open(address, { ...whole, readOnly });
+    } catch (error) {
+      if (!readOnly || !BackscrollError.is(error, "needs_migration")) throw error;
+      // Of an older version: migrated by being opened for writing.
+      await (await open(address, whole)).close();
+      return open(address, { ...whole, readOnly });
+    }
   });
 }
 

@@ -1,7 +1,7 @@
 /** Forks a session: copies a path under a new id. */
 
 import { INPUTS } from "../model/inputs/index.ts";
-import { HOUR_CACHE_KEY, type Session, settableOf } from "../model/session.ts";
+import { HOUR_CACHE_KEY, provenanceOf, type Session, settableOf } from "../model/session.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import { checkInput } from "./check.ts";
 import type { EngineContext } from "./engine-context.ts";
@@ -34,11 +34,14 @@ export async function forkSession(
     engine.now(),
     input.metadata ?? {},
   );
+  const provenance = provenanceOf(original);
   return store.forkSession(tenant, {
     sessionId,
     // Hash the request, not the original's current title.
     session: {
       ...session,
+      // A copy of foreign words is not the person's own.
+      ...(provenance === "own" ? {} : { origin: { provenance } }),
       ...idempotency(idempotencyKey, () => ["fork", sessionId, through ?? null, rest]),
     },
     ...(through === undefined ? {} : { through }),

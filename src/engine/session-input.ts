@@ -9,6 +9,7 @@ import { MAX_PARTICIPANTS, MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../model/limi
 import {
   type IngestFigures,
   type Origin,
+  PROVENANCES,
   RETENTIONS,
   type Retention,
   type Session,
@@ -175,6 +176,13 @@ function checkParticipants(participants: unknown): string[] {
 }
 
 function checkOrigin(origin: Origin): Origin {
+  const { provenance } = origin ?? {};
+  if (provenance !== undefined && !PROVENANCES.some((each) => each === provenance)) {
+    throw invalid(
+      "origin.provenance",
+      `origin.provenance must be one of ${PROVENANCES.join(", ")}, not ${JSON.stringify(provenance)}`,
+    );
+  }
   const fields = Object.entries(checkPart(origin, "origin", INPUTS["createSession.origin"]));
   return Object.fromEntries(
     fields.flatMap(([field, value]) =>

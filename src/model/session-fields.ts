@@ -78,6 +78,12 @@ export const ORIGIN_FIELDS = {
   file: { column: "s.file" },
   /** The source's own identity of the session, unique within a tenant. */
   key: { column: "s.origin_key", later: true },
+  /**
+   * `own`: written by this person's agents on this person's machines. `team`: by somebody with a
+   * token. `foreign`: from a repository's files, an import or a share. Set by the way in, and never
+   * changed; see `provenanceOf`.
+   */
+  provenance: { column: "s.provenance" },
 } as const;
 
 /** Figures of a session that is ingested from files. On the wire they are fields of the session. */

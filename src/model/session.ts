@@ -53,6 +53,20 @@ type FieldValues<Table> = {
 /** The origin of an ingested or imported session. */
 export type Origin = { readonly [Name in keyof typeof ORIGIN_FIELDS]?: string };
 
+export const PROVENANCES = ["own", "team", "foreign"] as const;
+export type Provenance = (typeof PROVENANCES)[number];
+
+/**
+ * Whose words a session has. Stores of 0.1.0 did not keep it: there, what was read on a machine or
+ * written live is the person's own, and what was imported without a machine is foreign.
+ */
+export function provenanceOf({ origin }: Pick<Session, "origin">): Provenance {
+  const known = PROVENANCES.find((each) => each === origin.provenance);
+  if (known !== undefined) return known;
+  if (origin.provenance !== undefined) return "foreign";
+  return origin.source === undefined || origin.workstation !== undefined ? "own" : "foreign";
+}
+
 /** Figures of an ingested session, for lists. */
 export interface IngestFigures extends FieldValues<typeof FIGURE_FIELDS> {}
 

@@ -2,6 +2,7 @@
 
 import { type Access, actorFor } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
+import type { Provenance } from "../model/session.ts";
 
 /** As `actorFor`, but required. */
 export function actorOrError(access: Access, named: string | undefined, field: string): string {
@@ -23,6 +24,15 @@ export function actorField(access: Access, named: string | undefined): { actor?:
 /** The session's owner: an actor that the caller may write as, or undefined. */
 export function ownerField(access: Access, named: string | undefined): { owner?: string } {
   return named === undefined ? {} : { owner: actorFor(access, named) ?? named };
+}
+
+/**
+ * Whose words a new session has: only the server's own user, who needs no token, says that they are
+ * the person's own.
+ */
+export function claimed(access: Access, given: Provenance | undefined): Provenance | undefined {
+  if (access.tokenId === null) return given;
+  return given === "foreign" ? "foreign" : "team";
 }
 
 /**

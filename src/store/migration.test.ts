@@ -7,6 +7,8 @@ import { SQLITE_MIGRATIONS } from "./sqlite/schema/index.ts";
 /** The hash of each migration. A released one must not change: add another. */
 const PINS: Readonly<Record<string, string>> = {
   "sqlite 18 initial": "74eebd5ae3f8026d",
+  "sqlite 19 provenance": "b5700a4355ea2f80",
+  "postgres 19 provenance": "4286dd9bbd55632f",
   "postgres 18 initial": "8809911d9d6986ed",
 };
 

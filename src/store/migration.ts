@@ -76,7 +76,17 @@ function tooOld(version: number, supported: number): BackscrollError {
 }
 
 /** In execution order. Append only. */
-const PAIRS: readonly MigrationPair[] = [];
+const PAIRS: readonly MigrationPair[] = [
+  {
+    version: 19,
+    name: "provenance",
+    // An older version leaves the column empty: see `provenanceOf`.
+    minReader: 18,
+    minWriter: 18,
+    sqlite: "ALTER TABLE sessions ADD COLUMN provenance TEXT;",
+    postgres: "ALTER TABLE sessions ADD COLUMN provenance text;",
+  },
+];
 
 export function migrationsOf(backend: Backend, initial: string): readonly Migration[] {
   const first = {

@@ -6,7 +6,7 @@
 
 import type { Block } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
-import type { Session } from "../../model/session.ts";
+import { provenanceOf, type Session } from "../../model/session.ts";
 import { isInjected, withoutInjected } from "../../search/document/injected.ts";
 import { maskText } from "../mask.ts";
 import { formatAgo } from "./times.ts";
@@ -26,6 +26,8 @@ export function sessionHeading(
   );
   const known = facts.filter((fact) => fact !== "" && fact !== "HEAD");
   const when = formatAgo(lastInteractionAt, now);
+  const provenance = provenanceOf(session);
+  if (provenance !== "own") known.push(provenance);
   return `${shortId} ${shownTitle(session.title)} [${[...known, when, ...more].join(", ")}]`;
 }
 

@@ -15,7 +15,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import type { LateEntries } from "../../model/inputs/choices.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { MAX_PATH_BYTES, MAX_TITLE_BYTES } from "../../model/limits.ts";
-import type { Origin, Session } from "../../model/session.ts";
+import type { Origin, Provenance, Session } from "../../model/session.ts";
 import { type NewSession, REIMPORT, type SessionPatch } from "../../store/records.ts";
 import { patchedMetadata } from "../../store/rows/session-values.ts";
 import { invalid } from "../check.ts";
@@ -45,6 +45,8 @@ export interface ImportOptions {
   readonly projectId?: string;
   /** The repository of the session's folder. */
   readonly repo?: string;
+  /** Whose words a new session has. Default: `foreign`. */
+  readonly provenance?: Provenance;
   /** The session's owner. Default: the agent. */
   readonly owner?: string;
   /** Metadata of a new session, beside the source's. */
@@ -319,6 +321,7 @@ export function toOrigin(imported: ImportedSession, key: string, options: Import
     repo: options.repo ?? imported.repo,
     file: options.file,
     key,
+    provenance: options.provenance ?? "foreign",
   };
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]) => {

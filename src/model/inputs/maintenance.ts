@@ -1,6 +1,7 @@
 /** Inputs of the feed, access, routes, imports and maintenance. */
 
 import { ACCESS_SCOPES } from "../access.ts";
+import { PROVENANCES } from "../session.ts";
 import { type Each, eachFilter } from "../session-filters.ts";
 import { BRANCH_SCOPES, LATE_ENTRIES } from "./choices.ts";
 
@@ -84,6 +85,7 @@ export const MAINTENANCE_INPUTS = {
     workstation: "text",
     projectId: "text",
     repo: "text",
+    provenance: PROVENANCES as typeof PROVENANCES,
     owner: "text",
     metadata: "object",
     skipForgotten: "flag",

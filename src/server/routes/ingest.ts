@@ -23,11 +23,12 @@ import type { ImportedEntry } from "../../ingest/source.ts";
 import { requireAnyActor } from "../../model/access.ts";
 import { INGESTED_FILE, ORIGINAL } from "../../model/answers/store.ts";
 import type { Block } from "../../model/block.ts";
+import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_IMPORT_LINE_BYTES, MAX_REQUEST_VALUES } from "../../model/limits.ts";
 import { requireAllowed } from "../../policy.ts";
 import { normalizeBlock } from "../../transcript/normalize.ts";
-import { actorOrError } from "../actor.ts";
+import { actorOrError, claimed } from "../actor.ts";
 import { readBytes } from "../body.ts";
 import { check } from "../check.ts";
 import { tenantRoute } from "../plain-routes.ts";
@@ -202,6 +203,7 @@ async function importLines({
       },
       {
         ...fromWireFields(options),
+        ...defined({ provenance: claimed(access, options.provenance) }),
         ...(owner === undefined && access.actor === null
           ? {}
           : { owner: actorOrError(access, owner, "owner") }),

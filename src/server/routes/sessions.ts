@@ -5,9 +5,10 @@ import { toWireSession, toWireSessionPage, type WireSession } from "../../api/se
 import { fromWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { Access } from "../../model/access.ts";
+import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import type { Origin } from "../../model/session.ts";
-import { actorOrError, checkParticipants, ownerField } from "../actor.ts";
+import type { Origin, Provenance } from "../../model/session.ts";
+import { actorOrError, checkParticipants, claimed, ownerField } from "../actor.ts";
 import { tenantRoute } from "../plain-routes.ts";
 import { type Caller, defineRoute, type Route } from "../route.ts";
 import {
@@ -181,12 +182,8 @@ export const SESSION_ROUTES: readonly Route[] = [
     }),
     answer: { status: 200, description: "The session.", schema: session },
     handle: async ({ tenant, access }, { body }) => {
-      const { key: originKey, origin, ...rest } = body;
-      const handle = await tenant.ensureSession({
-        ...readSession(access, rest),
-        ...(origin === undefined ? {} : { origin: fromWireFields(origin) }),
-        key: originKey,
-      });
+      const { key: originKey, ...rest } = body;
+      const handle = await tenant.ensureSession({ ...readSession(access, rest), key: originKey });
       return toWireSession(await handle.meta());
     },
   }),
@@ -213,9 +210,13 @@ export const SESSION_ROUTES: readonly Route[] = [
 export function readSession(access: Access, body: NewSessionBody): CreateSessionInput {
   const { created_by, origin, owner, ...rest } = body;
   checkParticipants(access, body.participants, [body.agent]);
+  const told = fromWireFields(origin ?? {}) as Origin;
+  const provenance = claimed(access, told.provenance as Provenance | undefined);
   return {
     ...fromWireFields(rest),
-    ...(origin === undefined ? {} : { origin: fromWireFields(origin) as Origin }),
+    ...(origin === undefined && provenance === undefined
+      ? {}
+      : { origin: { ...told, ...defined({ provenance }) } }),
     createdBy: actorOrError(access, created_by, "created_by"),
     ...ownerField(access, owner),
   };

@@ -13,6 +13,7 @@ import type { INGESTED_FILE } from "../../model/answers/store.ts";
 import { ENTRY_KINDS, type EntryKind, ROLES } from "../../model/entry.ts";
 import { LATE_ENTRIES } from "../../model/inputs/choices.ts";
 import { isPlainObject } from "../../model/json.ts";
+import { PROVENANCES } from "../../model/session.ts";
 import { count, counts, jsonObject, key, path, time } from "./common.ts";
 import { usage } from "./session.ts";
 
@@ -49,6 +50,7 @@ export const importHead: z.ZodType<{
     workstation: key.optional(),
     repo: path.optional(),
     project_id: key.optional(),
+    provenance: z.enum(PROVENANCES).optional(),
     owner: key.optional(),
     metadata: jsonObject.optional(),
     skip_forgotten: z.boolean().optional(),
