@@ -75,6 +75,7 @@ export interface Unasked {
 export interface Verdict {
   readonly reason: Reason;
   readonly figures?: Readonly<Record<string, number>>;
+  /** Also where the figures do not suffice: for measurements. */
   readonly found?: Found;
 }
 
