@@ -14,6 +14,7 @@ import { benchPage } from "./page.ts";
 import { benchRecall, type RecallOptions } from "./recall.ts";
 import { benchSearch } from "./search.ts";
 import { benchServe } from "./serve.ts";
+import { benchUnasked } from "./unasked.ts";
 import { benchVectors } from "./vectors.ts";
 
 const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolean>>> = {
@@ -29,6 +30,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   recall: benchRecall,
   search: benchSearch,
   serve: benchServe,
+  unasked: benchUnasked,
   vectors: benchVectors,
 };
 
@@ -49,6 +51,8 @@ const HELP = `Usage: npm run bench -- NAME… [options]
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
   serve    a server under load beside a trivial one, its memory, many subscribers, and a hostile
            tenant
+  unasked  when memory speaks unasked, on labelled moments of a real archive (--data; --folder keeps
+           its stores; --only prompts, errors or replay)
   vectors  hybrid search among as many vectors as messages: speed, memory, size, recall
 
 Options

@@ -125,6 +125,13 @@ export async function readTree(
   return reader.acts;
 }
 
+/** The acts of some messages in order. A call whose result is not among them has none. */
+export function actsOf(entries: readonly Entry[]): readonly Act[] {
+  const reader = new ActReader({}, undefined);
+  reader.add(entries);
+  return reader.acts;
+}
+
 class ActReader {
   readonly acts: Act[] = [];
   /** Within the period. */

@@ -1,0 +1,130 @@
+/** Reads as of a moment: nothing later, not the caller's own session, only sessions that may speak. */
+
+import type { TenantApi } from "../engine/interfaces.ts";
+import type { SearchInput, SearchResult } from "../engine/search.ts";
+import type { Entry } from "../model/entry.ts";
+import { BackscrollError } from "../model/errors.ts";
+import type { Session } from "../model/session.ts";
+import { foundSession, unlessDeleted } from "../recap/found-session.ts";
+import type { Moment, UnaskedOptions } from "./moment.ts";
+
+const DEADLINE_MS = 150;
+
+/** A session of the folder that was active so shortly before is the caller's, if none is named. */
+const OWN_GAP_MS = 20 * 60_000;
+const MAX_OWN = 20;
+
+export type Hit = SearchResult["hits"][number];
+
+export class Asker {
+  readonly tenant: TenantApi;
+  readonly moment: Moment;
+  readonly #mayQuote: (session: Session) => boolean;
+  readonly #deadlineMs: number;
+  readonly #sessions = new Map<string, Session | undefined>();
+
+  constructor(
+    tenant: TenantApi,
+    moment: Moment,
+    { mayQuote = () => true, deadlineMs = DEADLINE_MS }: UnaskedOptions,
+  ) {
+    this.#deadlineMs = deadlineMs;
+    this.tenant = tenant;
+    this.moment = moment;
+    this.#mayQuote = mayQuote;
+  }
+
+  search(query: string, input: SearchInput): Promise<SearchResult> {
+    const { at } = this.moment;
+    return this.tenant.searchSessions(query, {
+      match: "words",
+      contextBefore: 0,
+      contextAfter: 0,
+      until: at,
+      deadlineMs: this.#deadlineMs,
+      ...input,
+    });
+  }
+
+  /** The messages from `offset` on that were there. */
+  async read(
+    sessionId: string,
+    offset: number,
+    limit: number,
+    preview = true,
+  ): Promise<readonly Entry[]> {
+    const from = Math.max(0, offset);
+    const input = { offset: from, limit, preview };
+    const page = await unlessDeleted(() => this.tenant.listMessages(sessionId, input));
+    return (page?.messages ?? []).filter(({ createdAt }) => createdAt < this.moment.at);
+  }
+
+  async session(id: string): Promise<Session | undefined> {
+    if (!this.#sessions.has(id)) this.#sessions.set(id, await foundSession(this.tenant, id));
+    return this.#sessions.get(id);
+  }
+
+  /** Whether a session may be quoted: not the caller's own, nor one that may not speak. */
+  async mayQuote(id: string): Promise<boolean> {
+    const session = await this.session(id);
+    return session !== undefined && !(await this.isOwn(id)) && this.#mayQuote(session);
+  }
+
+  async isOwn(id: string): Promise<boolean> {
+    return (await this.#ownIds()).has(id);
+  }
+
+  #own: Promise<ReadonlySet<string>> | undefined;
+
+  #ownIds(): Promise<ReadonlySet<string>> {
+    this.#own ??= this.#findOwn();
+    return this.#own;
+  }
+
+  /** The named session; if none is named, those of the folder that were running. */
+  async #findOwn(): Promise<ReadonlySet<string>> {
+    const { session: named, cwd, at } = this.moment;
+    if (named !== undefined) {
+      try {
+        return new Set([(await this.tenant.getSessionMeta(named)).id]);
+      } catch (error) {
+        if (BackscrollError.is(error, "session_not_found")) return new Set();
+        throw error;
+      }
+    }
+    const own = new Set<string>();
+    // A session that starts has said nothing yet.
+    if (this.moment.moment === "start") return own;
+    const { sessions } = await this.tenant.listSessions({
+      project: cwd,
+      since: at - OWN_GAP_MS,
+      limit: MAX_OWN,
+    });
+    for (const session of sessions) {
+      if (session.origin.projectPath !== cwd || session.startedAt > at) continue;
+      const last = await this.lastBefore(session);
+      if (last !== undefined && at - last.at <= OWN_GAP_MS) own.add(session.id);
+    }
+    return own;
+  }
+
+  /** The session's last message before the moment. Bisects: the times of a path grow. */
+  async lastBefore({
+    id,
+    lastInteractionAt,
+    messageCount,
+  }: Session): Promise<{ readonly index: number; readonly at: number } | undefined> {
+    const { at } = this.moment;
+    if (lastInteractionAt < at) return { index: messageCount - 1, at: lastInteractionAt };
+    let [low, high] = [0, messageCount];
+    let last: { readonly index: number; readonly at: number } | undefined;
+    while (low < high) {
+      const index = (low + high) >> 1;
+      const input = { offset: index, limit: 1, preview: true };
+      const [entry] = (await this.tenant.listMessages(id, input)).messages;
+      if (entry === undefined || entry.createdAt >= at) high = index;
+      else [low, last] = [index + 1, { index, at: entry.createdAt }];
+    }
+    return last;
+  }
+}
