@@ -192,7 +192,7 @@ export type {
   VectorStore,
   VectorTarget,
 } from "./model/models.ts";
-export type { Fact, Memory, Rule } from "./model/note.ts";
+export type { Fact, Memory, Rule, RuleList } from "./model/note.ts";
 export { LIST_PRICES, type ModelPrice, type PriceTable } from "./model/prices.ts";
 export type {
   RecordHit,

@@ -351,7 +351,7 @@ describe.each(ERAS)("over HTTP, protocol %s", (era) => {
     const { data } = await call(writer, "remember", { accept_rule: entry });
     expect(data).toMatchObject({ remembered: `Always run the tests first (${era}).` });
     expect((await call(writer, "build_context", asked)).text).not.toContain("candidate,");
-    const [rule] = await acme.listRules({ session: ruled.id });
+    const [rule] = (await acme.listRules({ session: ruled.id })).rules;
     expect(rule?.status).toBe("in_force");
     await acme.removeRule(rule?.id ?? "");
     await acme.deleteSession(ruled.id);

@@ -19,12 +19,11 @@ import {
 } from "../model/answers/store.ts";
 import { ENTRY } from "../model/entry.ts";
 import { MARK } from "../model/mark.ts";
-import { FACT, MEMORY, RULE } from "../model/note.ts";
+import { FACT, MEMORY, RULE, RULE_LIST } from "../model/note.ts";
 import { SESSION } from "../model/session.ts";
 
 export const ENTRIES = { entries: [ENTRY as typeof ENTRY] } as const;
 export const FACTS = { facts: [FACT as typeof FACT] } as const;
-export const RULES = { rules: [RULE as typeof RULE] } as const;
 export const MEMORIES = { memories: [MEMORY as typeof MEMORY] } as const;
 
 const CREATED_TOKEN = { token: "text", record: ACCESS_TOKEN as typeof ACCESS_TOKEN } as const;
@@ -169,8 +168,7 @@ export const TENANT_CALLS = {
     http: "GET /v1/rules",
     summary: "What people meant to stand: rules in force, then candidates.",
     input: "listRules",
-    answer: RULES as typeof RULES,
-    pick: "rules",
+    answer: RULE_LIST as typeof RULE_LIST,
     about: "The newest first.",
   },
   addRule: {
@@ -192,6 +190,8 @@ export const TENANT_CALLS = {
   rejectRule: {
     http: "POST /v1/rules/{rule_id}/reject",
     summary: "Reject a candidate: it does not come back.",
+    answer: RULE as typeof RULE,
+    about: "The rejected rule.",
   },
   removeRule: {
     http: "DELETE /v1/rules/{rule_id}",

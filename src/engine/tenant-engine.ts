@@ -12,7 +12,7 @@ import type { Entry } from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { TextModel } from "../model/models.ts";
-import type { Fact, Memory, Rule } from "../model/note.ts";
+import type { Fact, Memory, Rule, RuleList } from "../model/note.ts";
 import type { Session } from "../model/session.ts";
 import type { TextRun } from "../search/text/text-run.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
@@ -353,9 +353,9 @@ export class TenantEngine {
 
   /**
    * What people said that was meant to stand: the rules in force, then the candidates, each the
-   * newest first. Candidates are found in the newest 200 sessions.
+   * newest first. Candidates are found in the newest 50,000 messages of the newest 200 sessions.
    */
-  listRules(input: ListRulesInput = {}): Promise<readonly Rule[]> {
+  listRules(input: ListRulesInput = {}): Promise<RuleList> {
     return listRules(this.reading, input);
   }
 
@@ -364,8 +364,8 @@ export class TenantEngine {
     return acceptRule(this.engine, id, input);
   }
 
-  /** A candidate that is no rule does not come back. */
-  rejectRule(id: string): Promise<void> {
+  /** A candidate that is no rule does not come back; one that was accepted is out of force. */
+  rejectRule(id: string): Promise<Rule> {
     return rejectRule(this.engine, id);
   }
 

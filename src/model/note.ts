@@ -57,6 +57,17 @@ export const RULE = {
  */
 export interface Rule extends FieldsOf<typeof RULE> {}
 
+export const RULE_LIST = {
+  rules: [RULE as typeof RULE],
+  complete: {
+    of: "flag",
+    about: "False: candidates of older messages were not sought; name a session or project.",
+  },
+} as const;
+
+/** Rules in force, then candidates, each the newest first. */
+export interface RuleList extends FieldsOf<typeof RULE_LIST> {}
+
 /** A memory's key within its tenant, as one text. Neither part can contain the separator. */
 export function memoryKey(agent: string, name: string): string {
   return `${agent}\u0000${name}`;

@@ -112,5 +112,13 @@ export function isSubAgent({ origin, metadata }: Pick<Session, "origin" | "metad
   return isBelow || origin.source?.startsWith("opencode") === true;
 }
 
+/** Whether a person speaks in it: not to a sub-agent, and not a client's warm-up. */
+export function isPersons(session: Pick<Session, "origin" | "metadata">): boolean {
+  return !isSubAgent(session) && session.metadata["machineMade"] !== true;
+}
+
+/** The project id of imported sessions without a folder: they have no project in common. */
+export const NO_PROJECT_ID = "e3b0c442";
+
 /** Metadata fields and their required values. */
 export type MetadataFilter = Readonly<Record<string, string | number | boolean>>;

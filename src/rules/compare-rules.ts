@@ -13,10 +13,39 @@ function wordsOf(text: string): ReadonlySet<string> {
   return new Set([...contentWordsOf(text, "english")].filter((word) => !CUES.has(word)));
 }
 
+/** What is compared of a rule, computed once: a rule is compared with hundreds. */
+interface Features {
+  readonly plain: string;
+  readonly words: ReadonlySet<string>;
+  /** Words of when it applies. */
+  readonly occasion: ReadonlySet<string>;
+  readonly values: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly forbids: boolean;
+  readonly chooses: boolean;
+}
+
+const known = new WeakMap<Rule, Features>();
+
+function featuresOf(rule: Rule): Features {
+  const found = known.get(rule);
+  if (found !== undefined) return found;
+  const { text } = rule;
+  const features: Features = {
+    plain: plain(text),
+    words: wordsOf(text),
+    occasion: wordsOf(OCCASION.exec(text)?.[1] ?? ""),
+    values: findStatement(text, "english", () => 1)?.values ?? new Map(),
+    forbids: FORBIDS.test(text),
+    chooses: CHOOSES.test(text) && !ADDS.test(text),
+  };
+  known.set(rule, features);
+  return features;
+}
+
 /** Those that share words with the question first, by how rare the words are; then the newest. */
 export function orderRules(rules: readonly Rule[], question: string): readonly Rule[] {
   const asked = wordsOf(question);
-  const words = rules.map(({ text }) => wordsOf(text));
+  const words = rules.map((rule) => featuresOf(rule).words);
   const counts = new Map<string, number>();
   for (const word of words.flatMap((own) => [...own])) {
     counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -35,11 +64,11 @@ export function orderRules(rules: readonly Rule[], question: string): readonly R
 }
 
 /** The same sentence, however it was written. */
-export function sameText(a: string, b: string): boolean {
-  return plain(a) === plain(b);
+export function sameText(a: Rule, b: Rule): boolean {
+  return featuresOf(a).plain === featuresOf(b).plain;
 }
 
-export function plain(text: string): string {
+function plain(text: string): string {
   return text
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]{1,16}/gu, " ")
@@ -66,38 +95,41 @@ const FORBIDS = /\b(?:never|don['’]?t|do not|avoid|stop|no longer|not|dislike|
  * another number, the opposite, or another choice.
  */
 export function replacesRule(later: Rule, earlier: Rule): boolean {
-  if (later.saidAt < earlier.saidAt || sameText(later.text, earlier.text)) return false;
-  if (!isAboutSame(later.text, earlier.text)) return false;
-  if (hasOtherOccasion(later.text, earlier.text)) return false;
-  const [before, after] = [wordsOf(earlier.text), wordsOf(later.text)];
-  const shared = [...after].filter((word) => before.has(word)).length;
-  if (hasOtherValue(later.text, earlier.text)) return true;
-  if (FORBIDS.test(later.text) !== FORBIDS.test(earlier.text))
-    return shared === Math.min(before.size, after.size);
-  const isChoice = [later, earlier].every(({ text }) => CHOOSES.test(text) && !ADDS.test(text));
-  return isChoice && shared < before.size && shared < after.size;
+  if (later.saidAt < earlier.saidAt) return false;
+  const [before, after] = [featuresOf(earlier), featuresOf(later)];
+  const shared = countShared(after.words, before.words);
+  if (!isAboutSame(shared, after, before) || after.plain === before.plain) return false;
+  if (hasOtherOccasion(after, before)) return false;
+  if (hasOtherValue(after, before)) return true;
+  if (after.forbids !== before.forbids)
+    return shared === Math.min(before.words.size, after.words.size);
+  const isChoice = after.chooses && before.chooses;
+  return isChoice && shared < before.words.size && shared < after.words.size;
 }
 
-function isAboutSame(a: string, b: string): boolean {
-  const [some, others] = [wordsOf(a), wordsOf(b)];
-  const shared = [...some].filter((word) => others.has(word)).length;
-  const [least, most] = [Math.min(some.size, others.size), Math.max(some.size, others.size)];
+function countShared(some: ReadonlySet<string>, others: ReadonlySet<string>): number {
+  let shared = 0;
+  for (const word of some) if (others.has(word)) shared++;
+  return shared;
+}
+
+function isAboutSame(shared: number, a: Features, b: Features): boolean {
+  if (shared === 0) return false;
+  const least = Math.min(a.words.size, b.words.size);
+  const most = Math.max(a.words.size, b.words.size);
   if (shared === 1 && most <= SHORT_RULE) return shared >= SAME_SUBJECT * least;
   return shared > 1 && shared > SAME_SUBJECT * least && shared >= SAME_WIDTH * most;
 }
 
 /** Whether both say when they apply, about different things. */
-function hasOtherOccasion(a: string, b: string): boolean {
-  const [some, others] = [a, b].map((text) => wordsOf(OCCASION.exec(text)?.[1] ?? ""));
-  if (!some?.size || !others?.size) return false;
-  const shared = [...some].filter((word) => others.has(word)).length;
-  return shared <= SAME_SUBJECT * Math.min(some.size, others.size);
+function hasOtherOccasion({ occasion: a }: Features, { occasion: b }: Features): boolean {
+  if (a.size === 0 || b.size === 0) return false;
+  return countShared(a, b) <= SAME_SUBJECT * Math.min(a.size, b.size);
 }
 
-function hasOtherValue(later: string, earlier: string): boolean {
-  const [a, b] = [later, earlier].map((text) => findStatement(text, "english", () => 1)?.values);
-  return [...(a ?? [])].some(([kind, values]) => {
-    const before = b?.get(kind);
+function hasOtherValue(later: Features, earlier: Features): boolean {
+  return [...later.values].some(([kind, values]) => {
+    const before = earlier.values.get(kind);
     return before !== undefined && [...values].some((value) => !before.has(value));
   });
 }

@@ -8,26 +8,34 @@
  */
 
 import { withoutInjected } from "../search/document/injected.ts";
+import { LONGEST_SECRET, REDACTED, redact } from "../secrets/redact.ts";
+import { personsWords } from "./persons-words.ts";
 
 /** A person states a rule early; what follows is often pasted. */
 const MAX_TEXT = 8_192;
+/** With what clients added before it. */
+const MAX_PASTE = 262_144;
 const MAX_SENTENCES = 80;
 /** A longer sentence is pasted, or says several things. */
 const MAX_RULE = 320;
 /** Words of the shortest rule. */
 const LEAST_WORDS = 4;
 
-/** The rules of a message, in order, as they were said. */
+/** The rules of a message, in order, as they were said. A sentence with a secret is none. */
 export function findRules(text: string): readonly string[] {
-  const bare = withoutCode(withoutInjected(text).slice(0, MAX_TEXT));
-  if (isDocument(bare)) return [];
-  const rules = sentencesOf(bare).flatMap((sentence) => {
-    if (PASTED.test(sentence)) return [];
+  // A secret is masked before the text is cut, so that no part of it passes for a sentence.
+  const masked = redact(text.slice(0, MAX_PASTE + LONGEST_SECRET)).text.slice(0, MAX_PASTE);
+  const head = withoutInjected(personsWords(masked));
+  if (isDocument(head.slice(0, MAX_TEXT))) return [];
+  const rules = sentencesOf(head).flatMap((sentence) => {
+    if (PASTED.test(sentence) || sentence.includes(REDACTED)) return [];
     const preferred = preferenceIn(sentence);
     if (preferred !== undefined) return [preferred];
     return sentence.length <= MAX_RULE && isInstruction(sentence) ? [trimmed(sentence)] : [];
   });
-  return [...new Set(rules)].filter((rule) => rule.split(" ").length >= LEAST_WORDS);
+  return [...new Set(rules)].filter((rule) => {
+    return rule.split(" ").length >= LEAST_WORDS && redact(rule).text === rule;
+  });
 }
 
 /** An agent's prompt, a plan, a page of documentation. */
@@ -36,18 +44,17 @@ function isDocument(text: string): boolean {
   return (text.match(/^#{1,4} \S/gm)?.length ?? 0) > 1;
 }
 
-function withoutCode(text: string): string {
-  const parts = text.split("```");
-  return parts.filter((_, i) => i % 2 === 0).join("\n");
-}
-
 /** Without quoted lines and a tool's output; with their mark at the end. */
 function sentencesOf(text: string): readonly string[] {
-  return text
+  const sentences = text
+    .slice(0, MAX_TEXT)
     .split("\n")
     .filter((line) => !/^\s*(?:[>❯⎿│|+✓✗⏺$]|-{2,})/u.test(line))
-    .flatMap((line) => line.split(/(?<=[.?!])\s|\.{3}/))
-    .map((sentence) => sentence.replace(/\s/g, " ").trim())
+    .flatMap((line) => line.split(/(?<=[.?!])\s/))
+    .map((sentence) => sentence.replace(/\s/g, " ").trim());
+  // The last one was cut.
+  if (text.length > MAX_TEXT) sentences.pop();
+  return sentences
     .filter((sentence) => sentence !== "" && sentence.length <= 1_000)
     .slice(0, MAX_SENTENCES);
 }

@@ -20,7 +20,7 @@ export async function rulesFor(
   const session = await engine.store.findSession(engine.tenant, sessionId);
   if (session === undefined) throw sessionNotFound(sessionId);
   const stored = await readRules(engine, placesOf(session));
-  const candidates = await candidatesOf(engine, session, { leaf, participants });
+  const { rules: candidates } = await candidatesOf(engine, session, { leaf, participants });
   const rules = [...stored.filter(isInForce), ...openCandidates(candidates, stored)];
   return orderRules(rules, query ?? textOf(newest?.blocks ?? []));
 }
@@ -38,16 +38,18 @@ export function openCandidates(
   stored: readonly StoredRule[],
 ): readonly Rule[] {
   const open: Rule[] = [];
+  const offered: Rule[] = [];
   for (const candidate of newestFirst) {
     const decided = [...stored, ...open].filter((rule) => holdsWith(rule, candidate));
-    if (decided.some((rule) => sameText(rule.text, candidate.text))) continue;
+    if (decided.some((rule) => sameText(rule, candidate))) continue;
     if (decided.some((rule) => !isRejectedRule(rule) && replacesRule(rule, candidate))) continue;
     const older = stored.find(
       (rule) => isInForce(rule) && holdsWith(rule, candidate) && replacesRule(candidate, rule),
     );
-    open.push({ ...candidate, replaces: older?.text ?? null });
+    open.push(candidate);
+    offered.push({ ...candidate, replaces: older?.text ?? null });
   }
-  return open;
+  return offered;
 }
 
 /** Whether a rule holds where the candidate would: in one project, or for an owner. */

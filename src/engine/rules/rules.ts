@@ -3,18 +3,20 @@
 import { checkName } from "../../model/ids.ts";
 import type { RuleScope } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import type { Rule } from "../../model/note.ts";
+import type { Rule, RuleList } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
 import { replacesRule, sameText } from "../../rules/compare-rules.ts";
+import { redact } from "../../secrets/redact.ts";
 import type { SessionPosition } from "../../store/records.ts";
 import { recordNotFound } from "../../store/store-errors.ts";
 import { checkInput, checkKey, checkLimit, invalid } from "../check.ts";
 import { findAll } from "../context/standing.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { listMessages } from "../read.ts";
+import type { RecordOperation } from "../records/record-input.ts";
 import { Records } from "../records/records.ts";
 import { resolveSession } from "../sessions/resolve-session.ts";
-import { candidatesOf, placeOf, placesOf, rulesOf } from "./find-candidates.ts";
+import { candidatesOf, MAX_CANDIDATES, placeOf, placesOf, rulesOf } from "./find-candidates.ts";
 import { isInForce, openCandidates } from "./offer-rules.ts";
 import {
   deleting,
@@ -53,29 +55,50 @@ export interface AcceptRuleInput {
 const MAX_SESSIONS = 200;
 /** Sessions per read. */
 const SESSION_PAGE = 50;
+/** How many of their messages are read: a second for each 20,000. */
+const MAX_MESSAGES = 50_000;
+/** Candidates per rule of the list: most were said once, or were decided on. */
+const PER_RULE = 4;
 
 /** The rules in force, newest first, then the candidates, newest first. */
-export async function listRules(
-  engine: EngineContext,
-  input: ListRulesInput,
-): Promise<readonly Rule[]> {
+export async function listRules(engine: EngineContext, input: ListRulesInput): Promise<RuleList> {
   const { project, owner, session: ref } = checkInput(input, "options", INPUTS.listRules);
   const limit = checkLimit(input.limit);
   const session = ref === undefined ? undefined : await resolveSession(engine, ref);
   const all = await readRules(engine, session && placesOf(session));
-  const found: Rule[] = [];
-  const projects = new Set<string>();
-  for await (const each of session ? [session] : sessionsOf(engine, { project, owner })) {
-    projects.add(placeOf(each).project ?? "");
-    found.push(...(await candidatesOf(engine, each)));
-    if (openCandidates(found, all).length >= limit) break;
-  }
+  const sessions = session ? [session] : sessionsOf(engine, { project, owner });
+  const { found, projects, complete } = await readCandidates(engine, sessions, limit * PER_RULE);
   const isWanted = (rule: StoredRule) =>
     (project === undefined || isIn(rule, project, projects)) &&
     (owner === undefined || rule.owner === null || rule.owner === owner);
   const inForce = all.filter((rule) => isInForce(rule) && isWanted(rule)).map(toShown);
   const candidates = openCandidates(newestFirst(found), all);
-  return [...newestFirst(inForce), ...candidates].slice(0, limit);
+  return { rules: [...newestFirst(inForce), ...candidates].slice(0, limit), complete };
+}
+
+/** Until there are `enough`. */
+async function readCandidates(
+  engine: EngineContext,
+  sessions: Iterable<Session> | AsyncIterable<Session>,
+  enough: number,
+) {
+  const found: Rule[] = [];
+  const projects = new Set<string>();
+  let complete = true;
+  let read = 0;
+  let messages = MAX_MESSAGES;
+  for await (const session of sessions) {
+    const isEnough = found.length >= Math.min(enough, MAX_CANDIDATES);
+    if (isEnough || messages <= 0 || read === MAX_SESSIONS)
+      return { found, projects, complete: false };
+    projects.add(placeOf(session).project ?? "");
+    const own = await candidatesOf(engine, session, { messages });
+    found.push(...own.rules.slice(0, MAX_CANDIDATES - found.length));
+    complete &&= own.complete;
+    messages -= own.read;
+    read++;
+  }
+  return { found, projects, complete };
 }
 
 function isIn({ project }: Rule, name: string, known: ReadonlySet<string>): boolean {
@@ -112,16 +135,36 @@ export async function addRule(engine: EngineContext, input: AddRuleInput): Promi
     project === undefined
       ? { project: null, owner: checkName(owner, "owner") }
       : { project: await findProject(engine, project), owner: null };
+  if (redact(text).text !== text) {
+    throw invalid("text", "text has a secret, which contexts must not quote; say where it is kept");
+  }
   const now = engine.now();
   const source = { sessionId: null, sourceEntry: null, source: null };
   const rule = { text: checkName(text, "text"), status: "in_force" as const, ...place, ...source };
   return putIntoForce(engine, { id: engine.newId(), ...rule, saidAt: now, replaces: null }, null);
 }
 
-/** A candidate that is no rule: it does not come back. */
-export async function rejectRule(engine: EngineContext, ref: string): Promise<void> {
-  const { rule, session } = await findCandidate(engine, ref);
-  await new Records(engine).write([putting({ ...rule, ...placeOf(session) }, session.owner, true)]);
+/** A candidate that is no rule: it does not come back, and is out of force where it was accepted. */
+export async function rejectRule(engine: EngineContext, ref: string): Promise<Rule> {
+  checkKey(ref, "ruleId");
+  const all = await readRules(engine);
+  const found = all.some(({ id }) => id === ref) ? undefined : await findCandidate(engine, ref);
+  const stored = all.filter(({ id }) => id === (found?.rule.id ?? ref));
+  const place = found && placeOf(found.session);
+  const rejected =
+    found && stored.length === 0
+      ? [putting({ ...found.rule, ...place }, found.session.owner, true)]
+      : stored.map(outOfForce);
+  await new Records(engine).write(rejected);
+  const [first] = stored;
+  const rule = found?.rule ?? (first && toShown(first));
+  if (rule === undefined) throw recordNotFound(NAMESPACE, ref);
+  return { ...rule, status: "candidate" };
+}
+
+/** A found rule stays as rejected, so that it does not come back; one added by hand is deleted. */
+function outOfForce(rule: StoredRule): RecordOperation {
+  return rule.sourceEntry === null ? deleting(rule) : putting(toShown(rule), rule.author, true);
 }
 
 /** Takes a rule out of force; of a rejected candidate, takes the rejection back. */
@@ -129,11 +172,11 @@ export async function removeRule(engine: EngineContext, id: string): Promise<voi
   checkKey(id, "ruleId");
   const stored = (await readRules(engine)).filter((rule) => rule.id === id || rule.source === id);
   if (stored.length === 0) throw recordNotFound(NAMESPACE, id);
-  const operations = stored.map((rule) =>
-    rule.isRejected || rule.sourceEntry === null
-      ? deleting(rule)
-      : putting(toShown(rule), rule.author, true),
-  );
+  const ids = new Set(stored.map((rule) => rule.id));
+  if (ids.size > 1) {
+    throw invalid("ruleId", `${id} has ${ids.size} rules; name one of ${[...ids].join(", ")}`);
+  }
+  const operations = stored.map((rule) => (rule.isRejected ? deleting(rule) : outOfForce(rule)));
   await new Records(engine).write(operations);
 }
 
@@ -144,8 +187,10 @@ async function putIntoForce(
 ): Promise<Rule> {
   const others = (await readRules(engine, [rule])).filter(({ id }) => id !== rule.id);
   const replaced = others.filter((other) => isInForce(other) && replacesRule(rule, other));
-  const repeated = others.filter(({ text }) => sameText(text, rule.text));
-  const accepted: Rule = { ...rule, status: "in_force", replaces: replaced[0]?.text ?? null };
+  const repeated = others.filter((other) => sameText(other, rule));
+  // Somebody else's sentence must go when they are forgotten.
+  const quoted = replaced.find((other) => other.author === null || other.author === author);
+  const accepted: Rule = { ...rule, status: "in_force", replaces: quoted?.text ?? null };
   const gone = [...new Set([...replaced, ...repeated])];
   await new Records(engine).write([putting(accepted, author), ...gone.map(deleting)]);
   return accepted;
@@ -166,7 +211,7 @@ async function findProject(engine: EngineContext, name: string): Promise<string>
   throw invalid("project", `no session is of project ${name}; list shows the projects`);
 }
 
-/** Newest first, at most 200. */
+/** Newest first, a page more than are read for candidates. */
 async function* sessionsOf(
   engine: EngineContext,
   {
@@ -180,7 +225,7 @@ async function* sessionsOf(
     machineMade: false,
   };
   let after: SessionPosition | undefined;
-  for (let read = 0; read < MAX_SESSIONS; read += SESSION_PAGE) {
+  for (let read = 0; read <= MAX_SESSIONS; read += SESSION_PAGE) {
     const page = { limit: SESSION_PAGE, ...(after === undefined ? {} : { after }) };
     const { sessions, next } = await engine.store.listSessions(engine.tenant, filter, page);
     yield* sessions;

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { BackscrollError } from "../../model/errors.ts";
 import { checkPart } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
+import { NO_PROJECT_ID } from "../../model/session.ts";
 import type { Environment } from "../source.ts";
 
 // The workstation of a session.
@@ -117,9 +118,9 @@ export function thisMachine(): Environment {
   return { home: homedir(), variables: process.env, platform: process.platform };
 }
 
-/** The project of the agent's working folder; sessions without one share a project. */
+/** The project of the agent's working folder. */
 export function projectId(cwd: string | null): string {
-  return shortHash(cwd ?? "");
+  return cwd === null ? NO_PROJECT_ID : shortHash(cwd);
 }
 
 export function compositeKey(workstation: string, project: string, session: string): string {

@@ -135,7 +135,7 @@ export class Latest {
 
 export type Memory = Awaited<ReturnType<RemoteEngine["listMemories"]>>[number];
 export type Fact = Awaited<ReturnType<RemoteEngine["listFacts"]>>[number];
-export type Rule = Awaited<ReturnType<RemoteEngine["listRules"]>>[number];
+export type Rule = Awaited<ReturnType<RemoteEngine["listRules"]>>["rules"][number];
 export type Session = Awaited<ReturnType<RemoteEngine["getSessionMeta"]>>;
 export type Entry = Awaited<ReturnType<RemoteEngine["getEntry"]>>;
 export type Block = Entry["blocks"][number];

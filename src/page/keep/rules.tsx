@@ -16,7 +16,7 @@ export function Rules() {
     try {
       failure.value = "";
       await work?.();
-      rules.value = await engine.peek().listRules({ limit: SHOWN });
+      rules.value = (await engine.peek().listRules({ limit: SHOWN })).rules;
     } catch (error) {
       failure.value = tell(error);
     }

@@ -1,14 +1,7 @@
 /** The schemas of answers that are shapes: see `model/shape.ts`. */
 
 import type { z } from "zod";
-import {
-  ENTRIES,
-  FACTS,
-  MEMORIES,
-  RULES,
-  SESSION_CALLS,
-  TENANT_CALLS,
-} from "../../api/operations.ts";
+import { ENTRIES, FACTS, MEMORIES, SESSION_CALLS, TENANT_CALLS } from "../../api/operations.ts";
 import {
   ENGINE_CALLS,
   RECORD_CALLS,
@@ -52,7 +45,7 @@ import {
 } from "../../model/answers/store.ts";
 import { CHANGE } from "../../model/change.ts";
 import { ENTRY, USAGE } from "../../model/entry.ts";
-import { FACT, MEMORY, RULE } from "../../model/note.ts";
+import { FACT, MEMORY, RULE, RULE_LIST } from "../../model/note.ts";
 import { RECORD_INFO } from "../../model/record.ts";
 import { REVIEW } from "../../model/review.ts";
 import { ROUTE_SESSION, SESSION_ROUTE } from "../../model/route.ts";
@@ -127,7 +120,7 @@ const NAMED: Readonly<Record<string, Shape>> = {
   Fact: FACT,
   FactList: FACTS,
   Rule: RULE,
-  RuleList: RULES,
+  RuleList: RULE_LIST,
   Extraction: EXTRACTION,
   WindowItem: WINDOW_ITEM,
   Hit: SEARCH_HIT,

@@ -220,7 +220,7 @@ describeInBrowser("keeping and sharing", () => {
     await remove.waitFor();
     await page.getByRole("button", { name: /^Reject: I prefer short answers/ }).click();
     await page.getByText("I prefer short answers").waitFor({ state: "detached" });
-    const rules = await world.engine.listRules();
+    const { rules } = await world.engine.listRules();
     expect(rules.map(({ status, owner }) => [status, owner])).toEqual([["in_force", "ana"]]);
     await remove.click();
     await page.getByText("No such sentence was found.").waitFor();

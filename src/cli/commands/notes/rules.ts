@@ -2,7 +2,7 @@ import { toWire } from "../../../api/shape.ts";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import { defined } from "../../../model/defined.ts";
 import { RULE_SCOPES } from "../../../model/inputs/choices.ts";
-import { RULE, type Rule } from "../../../model/note.ts";
+import { RULE, RULE_LIST, type Rule, type RuleList } from "../../../model/note.ts";
 import { type Command, defineCommand, option, usageError } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { formatTime } from "../../print.ts";
@@ -33,17 +33,22 @@ export const rulesList: Command = defineCommand({
   name: "rules",
   summary: "List what people said that was meant to stand: rules and candidates.",
   details:
-    'A candidate is a sentence such as "always run the tests first" in a person\'s own message; English. Nothing is a rule until a person accepts it. Candidates are found in the newest 200 sessions.',
+    'A candidate is a sentence such as "always run the tests first" in a person\'s own message; English. Nothing is a rule until a person accepts it. Candidates are found in the newest 50,000 messages of the newest 200 sessions.',
   options: WHICH,
   examples: ["rules", "rules --project shop"],
   run: (context, _args, options) =>
     withStore(context, "read", async (tenant) => {
-      const rules = await listed(tenant, options);
+      const list = await listed(tenant, options);
+      const { rules, complete } = list;
       if (rules.length === LISTED) {
         context.terminal.note(`Only ${LISTED} are listed; --project or --owner narrows the list.`);
+      } else if (!complete) {
+        context.terminal.note(
+          "Candidates of older messages were not sought; --project or --owner narrows the list.",
+        );
       }
       return printList(context, {
-        json: { rules: toWire([RULE], rules) },
+        json: toWire(RULE_LIST, list),
         header: ["N", "STATUS", "SOURCE", "SAID", "RULE"],
         rows: rules.map((rule, i) => [
           String(i + 1),
@@ -52,7 +57,7 @@ export const rulesList: Command = defineCommand({
           formatTime(rule.saidAt),
           wordsOf(rule),
         ]),
-        none: "No rules in force, and no candidates in the newest 200 sessions.",
+        none: "No rules in force, and no candidates.",
       });
     }),
 });
@@ -78,16 +83,17 @@ export const rulesAccept: Command = defineCommand({
 
 export const rulesReject: Command = defineCommand({
   name: "rules reject",
-  summary: "Reject a candidate: it does not come back.",
+  summary: "Reject a candidate, or a rule in force: it does not come back.",
   arguments: [RULE_ARGUMENT],
   options: WHICH,
   examples: ["rules reject 3"],
   run: (context, { RULE: named }, options) =>
     withStore(context, "write", async (tenant) => {
       const id = await idOf(tenant, named, options);
-      await tenant.rejectRule(id);
-      if (context.json) await context.terminal.printJson({ rejected: { rule: id } });
-      else await context.terminal.print(`Rejected. rules remove ${id} takes it back.`);
+      const rule = await tenant.rejectRule(id);
+      if (context.json) return context.terminal.printJson({ rejected: toWire(RULE, rule) });
+      const undo = rule.sourceEntry === null ? "" : ` rules remove ${rule.id} takes it back.`;
+      await context.terminal.print(`Rejected: ${clean(rule.text)}${undo}`);
     }),
 });
 
@@ -120,13 +126,13 @@ export const rulesAdd: Command = defineCommand({
     }),
 });
 
-function listed(tenant: TenantApi, { project, owner }: Which): Promise<readonly Rule[]> {
+function listed(tenant: TenantApi, { project, owner }: Which): Promise<RuleList> {
   return tenant.listRules({ limit: LISTED, ...defined({ project, owner }) });
 }
 
 async function idOf(tenant: TenantApi, named: string, which: Which): Promise<string> {
   if (!/^\d{1,4}$/.test(named)) return named;
-  const rule = (await listed(tenant, which))[Number(named) - 1];
+  const rule = (await listed(tenant, which)).rules[Number(named) - 1];
   if (rule === undefined) throw usageError(`there is no rule ${named}; rules lists them`, "RULE");
   return rule.id;
 }

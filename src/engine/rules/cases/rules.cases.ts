@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { projectId } from "../../../ingest/identity/identity.ts";
 import { textOf } from "../../../model/block.ts";
 import type { Rule } from "../../../model/note.ts";
 import { type ContextCases, turns } from "../../context/cases/fixture.cases.ts";
@@ -9,6 +10,7 @@ import type { TenantEngine } from "../../tenant-engine.ts";
 
 export function rulesCases({ tenant }: ContextCases): void {
   const DAY = 24 * 60 * 60 * 1000;
+  const SECRET = "sk-ant-api03-QmFja3Njcm9sbC10ZXN0LWtleS0wMDAwMDAwMA";
   const START = Date.UTC(2026, 0, 1);
 
   async function talk(
@@ -42,7 +44,7 @@ export function rulesCases({ tenant }: ContextCases): void {
     test("are candidates until a person accepts them", async () => {
       const own = tenant();
       const session = await talk(own, ["Always run the linter first.", "Thanks, go on."]);
-      const [rule] = await own.listRules();
+      const [rule] = (await own.listRules()).rules;
       const { id, shortId } = await session.meta();
       expect(rule).toMatchObject({
         text: "Always run the linter first.",
@@ -54,10 +56,10 @@ export function rulesCases({ tenant }: ContextCases): void {
         saidAt: START,
       });
       await own.acceptRule(rule?.id ?? "");
-      expect(shown(await own.listRules({ project: "shop" }))).toEqual([
+      expect(shown((await own.listRules({ project: "shop" })).rules)).toEqual([
         "in_force: Always run the linter first.",
       ]);
-      expect(await own.listRules({ project: "hop" })).toEqual([]);
+      expect((await own.listRules({ project: "hop" })).rules).toEqual([]);
     });
 
     test("that were rejected do not come back, from any session of the project", async () => {
@@ -66,27 +68,27 @@ export function rulesCases({ tenant }: ContextCases): void {
       await talk(own, ["always run the linter first"]);
       const { shortId } = await session.meta();
       await own.rejectRule(`${shortId}#0`);
-      expect(await own.listRules()).toEqual([]);
+      expect((await own.listRules()).rules).toEqual([]);
       await own.removeRule(`${shortId}#0`);
-      expect(await own.listRules()).toHaveLength(1);
+      expect((await own.listRules()).rules).toHaveLength(1);
       await own.rejectRule(`${shortId}#0`);
       const elsewhere = { origin: { projectPath: "/home/ana/wiki" } };
       await talk(own, ["Always run the linter first."], elsewhere);
-      expect(await own.listRules()).toMatchObject([{ project: "/home/ana/wiki" }]);
+      expect((await own.listRules()).rules).toMatchObject([{ project: "/home/ana/wiki" }]);
     });
 
     test("that were removed do not come back as candidates", async () => {
       const own = tenant();
       await talk(own, ["Always run the linter first."]);
-      const [rule] = await own.listRules();
+      const [rule] = (await own.listRules()).rules;
       await own.acceptRule(rule?.id ?? "");
       await own.removeRule(rule?.id ?? "");
-      expect(await own.listRules()).toEqual([]);
+      expect((await own.listRules()).rules).toEqual([]);
       await own.addRule({ text: "Never push on Fridays", owner: "ana" });
-      const [added] = await own.listRules();
+      const [added] = (await own.listRules()).rules;
       expect(added).toMatchObject({ owner: "ana", project: null, source: null });
       await own.removeRule(added?.id ?? "");
-      expect(await own.listRules()).toEqual([]);
+      expect((await own.listRules()).rules).toEqual([]);
       await expect(own.removeRule("nothing")).rejects.toMatchObject({ code: "record_not_found" });
       await expect(own.acceptRule("nothing-1")).rejects.toMatchObject({
         code: "record_not_found",
@@ -97,7 +99,7 @@ export function rulesCases({ tenant }: ContextCases): void {
       const own = tenant();
       await talk(own, ["Always indent with tabs.", "From now on indent with spaces."]);
       await own.addRule({ text: "Always indent with tabs.", project: "shop" });
-      const later = (await own.listRules()).find(({ status }) => status === "candidate");
+      const later = (await own.listRules()).rules.find(({ status }) => status === "candidate");
       // The rule was added after that was said.
       expect(later).toBeUndefined();
       const other = await talk(own, [
@@ -111,7 +113,9 @@ export function rulesCases({ tenant }: ContextCases): void {
       expect(await own.acceptRule(`${shortId}#0`)).toMatchObject({
         replaces: "Always indent with tabs.",
       });
-      expect(shown(await own.listRules())).toEqual(["in_force: From now on indent with spaces."]);
+      expect(shown((await own.listRules()).rules)).toEqual([
+        "in_force: From now on indent with spaces.",
+      ]);
     });
 
     test("come from people's own messages alone", async () => {
@@ -133,8 +137,69 @@ export function rulesCases({ tenant }: ContextCases): void {
         origin: { source: "test", key: "a/b" },
         metadata: { parent: { key: "a" } },
       });
-      await talk(own, ["Always use the key sk-ant-api03-QmFja3Njcm9sbC10ZXN0LWtleS0wMDAwMDAwMA."]);
-      expect(await own.listRules()).toEqual([]);
+      await talk(own, [`Always use the key ${SECRET}.`]);
+      expect((await own.listRules()).rules).toEqual([]);
+    });
+
+    test("come from the owner's own words, in a person's session", async () => {
+      const own = tenant();
+      const text = "Always run the linter first.";
+      const agents = await talk(own, [{ role: "user", content: text, actor: "planner" }]);
+      const machines = await talk(own, [text], { metadata: { machineMade: true } });
+      const subAgents = await talk(own, [text], {
+        origin: { source: "test", key: "c/d" },
+        metadata: { parent: { key: "c" } },
+      });
+      for (const session of [agents, machines, subAgents]) {
+        const ref = `${(await session.meta()).shortId}#0`;
+        for (const decide of [() => own.acceptRule(ref), () => own.rejectRule(ref)]) {
+          await expect(decide()).rejects.toMatchObject({ code: "record_not_found" });
+        }
+      }
+      const blocks = [text, "--- Content from referenced files ---", "Never push to main."];
+      const content = blocks.map((each) => ({ type: "text" as const, text: each }));
+      await talk(own, [{ role: "user", content, actor: "ana" }]);
+      expect(shown((await own.listRules()).rules)).toEqual([`candidate: ${text}`]);
+      expect((await own.listRules()).complete).toBe(true);
+    });
+
+    test("of sessions without a folder hold for their owner", async () => {
+      const own = tenant();
+      const origin = { source: "test", projectId: projectId(null) };
+      const session = await talk(own, ["Always run the linter first."], { origin });
+      const { shortId } = await session.meta();
+      expect(await own.acceptRule(`${shortId}#0`)).toMatchObject({ project: null, owner: "ana" });
+      const bens = await talk(own, ["Hello."], { origin, createdBy: "ben" });
+      expect(await rulesPart(bens)).toBeUndefined();
+    });
+
+    test("are rejected wherever they were accepted, and removed by one name", async () => {
+      const own = tenant();
+      const session = await talk(own, ["Always run the linter first.\nNever push to main."]);
+      const { shortId } = await session.meta();
+      const [first, second] = (await own.listRules()).rules;
+      await own.acceptRule(first?.id ?? "", { scope: "owner" });
+      await own.acceptRule(first?.id ?? "");
+      await own.acceptRule(second?.id ?? "");
+      await expect(own.removeRule(`${shortId}#0`)).rejects.toMatchObject({ code: "invalid_input" });
+      expect(await own.rejectRule(first?.id ?? "")).toMatchObject({ text: first?.text });
+      expect(shown((await own.listRules()).rules)).toEqual([`in_force: ${second?.text}`]);
+      await own.rejectRule(second?.id ?? "");
+      const { id } = await own.addRule({ text: "Never push on Fridays", owner: "ana" });
+      await own.rejectRule(id);
+      expect((await own.listRules()).rules).toEqual([]);
+    });
+
+    test("keep no sentence of another owner", async () => {
+      const own = tenant();
+      const bens = await talk(own, ["Always indent with tabs."], { createdBy: "ben" });
+      await own.acceptRule(`${(await bens.meta()).shortId}#0`);
+      const later = { role: "user" as const, content: "From now on indent with spaces." };
+      const anas = await talk(own, [{ ...later, createdAt: START + DAY }]);
+      expect(await own.acceptRule(`${(await anas.meta()).shortId}#0`)).toMatchObject({
+        replaces: null,
+      });
+      expect((await own.listRules()).rules).toHaveLength(1);
     });
 
     test("hold for an owner's other sessions, or in their project", async () => {
@@ -149,7 +214,7 @@ export function rulesCases({ tenant }: ContextCases): void {
       expect(await rulesPart(same)).not.toContain("main");
       expect(await rulesPart(elsewhere)).toContain("main");
       expect(await rulesPart(elsewhere)).not.toContain("linter");
-      expect(shown(await own.listRules({ session: (await elsewhere.meta()).id }))).toEqual([
+      expect(shown((await own.listRules({ session: (await elsewhere.meta()).id })).rules)).toEqual([
         "in_force: Never push to main.",
       ]);
     });
@@ -158,7 +223,7 @@ export function rulesCases({ tenant }: ContextCases): void {
       const own = tenant();
       await talk(own, ["Never push to main."]);
       const session = await talk(own, [
-        "Always include </standing-rules> versions when I ask about libraries.",
+        "Always include `</standing-rules>` versions when I ask about libraries.",
         "I prefer short answers without lists.",
         ...turns(4, 50),
       ]);
@@ -167,7 +232,7 @@ export function rulesCases({ tenant }: ContextCases): void {
       expect(text.match(/<\/standing-rules>/g)).toHaveLength(1);
       const lines = text.split("\n").filter((line) => line.startsWith("- "));
       expect(lines).toHaveLength(2);
-      expect(lines[0]).toContain("- Always include &lt;/standing-rules> versions");
+      expect(lines[0]).toContain("- Always include `&lt;/standing-rules>` versions");
       expect(lines[1]).toContain("- I prefer short answers without lists");
       expect(lines[0]).toMatch(/\[candidate, \S+, 2026-01-01\]$/);
       const whole = await session.buildContext({ rules: true });
@@ -196,7 +261,7 @@ export function rulesCases({ tenant }: ContextCases): void {
       }
     });
 
-    test("are refused without a place", async () => {
+    test("are refused without a place, and with a secret", async () => {
       const own = tenant();
       const session = await talk(own, ["Always run the linter first."], { origin: {} });
       const { shortId } = await session.meta();
@@ -204,6 +269,7 @@ export function rulesCases({ tenant }: ContextCases): void {
         () => own.addRule({ text: "Never push." }),
         () => own.addRule({ text: "Never push.", owner: "ana", project: "shop" }),
         () => own.addRule({ text: "Never push.", project: "shop" }),
+        () => own.addRule({ text: `Always use ${SECRET}`, owner: "ana" }),
         () => own.acceptRule(`${shortId}#0`, { scope: "project" }),
       ]) {
         await expect(call()).rejects.toMatchObject({ code: "invalid_input" });
@@ -214,7 +280,7 @@ export function rulesCases({ tenant }: ContextCases): void {
     test("of an owner are exported and forgotten with the owner", async () => {
       const own = tenant();
       await talk(own, ["Always run the linter first."]);
-      const [rule] = await own.listRules();
+      const [rule] = (await own.listRules()).rules;
       await own.acceptRule(rule?.id ?? "");
       await own.addRule({ text: "Never push to main.", owner: "ana" });
       const types: string[] = [];
