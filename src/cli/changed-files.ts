@@ -93,7 +93,12 @@ async function filesOf(
   const path = leaf === null ? {} : { leaf };
   const page = { offset: first.index, limit: window.length, preview: true, ...path };
   const { messages } = await tenant.listMessages(sessionId, page);
-  const paths = messages.flatMap(({ blocks }) =>
+  // A long input is not in a preview.
+  const whole = messages.map((message) => {
+    const isCut = message.truncated && message.blocks.some(({ type }) => type === "tool_use");
+    return isCut ? tenant.getEntry(message.id) : message;
+  });
+  const paths = (await Promise.all(whole)).flatMap(({ blocks }) =>
     blocks.flatMap((block) => {
       if (block.type !== "tool_use") return [];
       const { changed, read } = toolEffects(block.name, inputTextOf(block));
@@ -102,7 +107,7 @@ async function filesOf(
   );
   const project = origin.projectPath ?? root;
   const inside = paths.flatMap((name) => relativeTo(root, resolve(project, name)) ?? []);
-  return new Set(inside.filter((name) => name !== ""));
+  return new Set(inside.filter((name) => name !== "" && !name.includes("\0")));
 }
 
 /** Undefined outside of `root`. */
@@ -135,9 +140,8 @@ async function readCommits(
     "core.fsmonitor=false",
     "-c",
     "log.showSignature=false",
-    "-c",
-    "core.quotePath=false",
     "log",
+    "-z",
     `--since=${new Date(since).toISOString()}`,
     "--format=%x00%h %ct",
     "--name-only",
@@ -147,13 +151,42 @@ async function readCommits(
     ...paths,
   ];
   const { promise, resolve: answer, reject } = Promise.withResolvers<string>();
-  const env = { ...process.env, GIT_OPTIONAL_LOCKS: "0" };
-  const options = { signal, env, maxBuffer: MAX_OUTPUT_BYTES, killSignal: "SIGKILL" } as const;
+  const options = {
+    signal,
+    env: environment(),
+    maxBuffer: MAX_OUTPUT_BYTES,
+    killSignal: "SIGKILL",
+  } as const;
   execFile("git", args, options, (error, output) => (error ? reject(error) : answer(output)));
-  const said = await promise;
-  return said.split("\0").flatMap((part): Commit[] => {
-    const [head = "", ...files] = part.split("\n").filter((line) => line !== "");
-    const [hash = "", seconds] = head.split(" ");
-    return hash === "" ? [] : [{ hash, at: 1_000 * Number(seconds), files }];
-  });
+  return parseLog(await promise);
+}
+
+/** Nothing is fetched, and no other repository is meant, as in a hook of one. */
+function environment(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
+  return {
+    ...Object.fromEntries(own),
+    GIT_OPTIONAL_LOCKS: "0",
+    // A partial clone fetches what it lacks, by a program that its settings may name. Older versions
+    // of git know only the list of allowed protocols.
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_ALLOW_PROTOCOL: "",
+  };
+}
+
+/** Each commit begins with an empty text. A line break precedes its first file. */
+function parseLog(output: string): readonly Commit[] {
+  const commits: { hash: string; at: number; files: string[] }[] = [];
+  const parts = output.split("\0").slice(0, -1);
+  for (let i = 0; i < parts.length; i++) {
+    const [part = "", head = ""] = parts.slice(i, i + 2);
+    const files = commits.at(-1)?.files;
+    if (part !== "") files?.push(files.length === 0 ? part.slice(1) : part);
+    else {
+      const [hash = "", seconds] = head.split(" ");
+      commits.push({ hash, at: 1_000 * Number(seconds), files: [] });
+      i++;
+    }
+  }
+  return commits;
 }
