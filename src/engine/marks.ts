@@ -124,11 +124,10 @@ async function findPlaces(
   const { entries } = await store.findEntries(tenant, [...new Set(ids)], false);
   const found = new Map(entries.map((entry) => [entry.id, entry]));
   const sessionIds = new Set(ids.map((id) => found.get(id)?.sessionId ?? id));
-  const shortIds = new Map<string, string>();
-  for (const id of sessionIds) {
-    const session = await store.findSession(tenant, id);
-    if (session !== undefined) shortIds.set(id, session.shortId);
-  }
+  const sessions = await Promise.all([...sessionIds].map((id) => store.findSession(tenant, id)));
+  const shortIds = new Map(
+    sessions.flatMap((session) => (session ? [[session.id, session.shortId]] : [])),
+  );
   for (const id of ids) {
     const entry = found.get(id);
     const sessionId = entry?.sessionId ?? id;

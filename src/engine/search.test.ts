@@ -6,6 +6,7 @@ import { isStress } from "../../test/support/repeats.ts";
 import { open } from "../open.ts";
 import { SECRET, snippetsOf, talk } from "./cases/search-fixture.cases.ts";
 import { searchHitCases } from "./cases/search-hits.cases.ts";
+import { searchLaterCases } from "./cases/search-later.cases.ts";
 import { searchLineCases } from "./cases/search-lines.cases.ts";
 import { searchMarkCases } from "./cases/search-marks.cases.ts";
 import { searchScopeCases } from "./cases/search-scope.cases.ts";
@@ -25,6 +26,7 @@ const READING_CASES: readonly RegisterCases[] = [
   searchScopeCases,
   searchHitCases,
   searchMarkCases,
+  searchLaterCases,
   searchLineCases,
 ];
 const ALL_CASES: readonly RegisterCases[] = [...READING_CASES, searchWordCases, searchToolCases];

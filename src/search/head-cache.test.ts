@@ -24,7 +24,8 @@ const heads: fc.Arbitrary<WindowHead> = fc.record({
   active: fc.option(
     fc.record({ id: fc.string(), chain: fc.nat(), depth: fc.nat(), ordinal: fc.nat() }),
   ),
-  place: fc.constantFrom("ana", "github.com/a/b"),
+  place: fc.constantFrom("", "github.com/a/b"),
+  speaker: fc.constantFrom("ana", null),
   lateLeaves: fc.array(fc.constantFrom("e1", "e2", "e3"), { maxLength: 2 }),
   marks: fc.constantFrom([], [MARK]),
 });
@@ -61,6 +62,7 @@ test("more sessions than its capacity clear the cache", () => {
     title: null,
     agent: "a",
     place: "p",
+    speaker: "ana",
     createdAt: 1,
     updatedAt: 2,
     lateLeaves: [],
@@ -80,6 +82,7 @@ test("long titles reduce its capacity", () => {
     shortId: "s",
     agent: "a",
     place: "p",
+    speaker: "ana",
     createdAt: 1,
     updatedAt: 2,
     messageCount: 3,
@@ -101,4 +104,25 @@ test("long titles reduce its capacity", () => {
   expect(short).toBeGreaterThan(20_000);
   expect(long).toBeGreaterThan(1_000);
   expect(long).toBeLessThan(short / 4);
+});
+
+test("marks are kept as they are, and reduce its capacity", () => {
+  const remembered = new HeadCache();
+  const long: WindowHead = {
+    sessionId: "s",
+    shortId: "s",
+    title: null,
+    agent: "a",
+    place: "p",
+    speaker: null,
+    createdAt: 1,
+    updatedAt: 2,
+    messageCount: 1,
+    active: null,
+    lateLeaves: [],
+    marks: Array(1_000).fill({ ...MARK, reason: "r".repeat(1_000) }),
+  };
+  for (let session = 0; session < 10; session++) remembered.add(session, long);
+  expect(remembered.get(9)?.marks).toBe(long.marks);
+  expect(remembered.get(0)).toBeUndefined();
 });

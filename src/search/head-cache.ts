@@ -12,10 +12,13 @@ import type { WindowHead } from "./port.ts";
 const MAX_BYTES = 8 * 1024 * 1024;
 /** Bytes of a row without its texts. */
 const ROW_BYTES = 128;
+/** A mark without its reason. */
+const MARK_BYTES = 256;
+const NO_MARKS: WindowHead["marks"] = [];
 /** The limit of interned names; a handful is usual. */
 const MAX_NAMES = 1_024;
 
-/** The session's id, title, agent, leaf id, short id, the ends of late branches, its place, its marks. */
+/** The session's id, title, agent, leaf id, short id, the ends of late branches, its place, its speaker. */
 const TEXTS = 8;
 /** A character that no id contains. */
 const SEPARATOR = "\0";
@@ -27,6 +30,8 @@ export class HeadCache {
   /** Free rows. */
   readonly #free: number[] = [];
   #texts: (string | null)[] = [];
+  /** By row; most sessions have none. */
+  readonly #marks = new Map<number, WindowHead["marks"]>();
   #numbers = new Float64Array(64 * NUMBERS);
   /** Interned: most sessions have the same few. */
   readonly #names = new Map<string, string>();
@@ -45,6 +50,7 @@ export class HeadCache {
       title: texts[text + 1] as string | null,
       agent: texts[text + 2] as string,
       place: texts[text + 6] as string,
+      speaker: texts[text + 7] as string | null,
       createdAt: numbers[number] as number,
       updatedAt: numbers[number + 1] as number,
       messageCount: numbers[number + 2] as number,
@@ -58,7 +64,7 @@ export class HeadCache {
               ordinal: numbers[number + 5] as number,
             },
       lateLeaves: texts[text + 5]?.split(SEPARATOR) ?? [],
-      marks: JSON.parse(texts[text + 7] ?? "[]"),
+      marks: this.#marks.get(row) ?? NO_MARKS,
     };
   }
 
@@ -70,9 +76,10 @@ export class HeadCache {
     this.#rows.set(session, row);
     const { sessionId, shortId, title, active, lateLeaves, marks } = head;
     const [agent, place] = [this.#interned(head.agent), this.#interned(head.place)];
+    const speaker = head.speaker === null ? null : this.#interned(head.speaker);
     const late = lateLeaves.length === 0 ? null : lateLeaves.join(SEPARATOR);
-    const marked = marks.length === 0 ? null : JSON.stringify(marks);
-    this.#put(row, [sessionId, title, agent, active?.id ?? null, shortId, late, place, marked]);
+    if (marks.length > 0) this.#marks.set(row, marks);
+    this.#put(row, [sessionId, title, agent, active?.id ?? null, shortId, late, place, speaker]);
     this.#bytes += this.#bytesOf(row);
     this.#room(row);
     const numbers = this.#numbers;
@@ -92,12 +99,14 @@ export class HeadCache {
     this.#free.push(row);
     this.#bytes -= this.#bytesOf(row);
     this.#put(row, Array(TEXTS).fill(null));
+    this.#marks.delete(row);
   }
 
   clear(): void {
     this.#rows.clear();
     this.#free.length = 0;
     this.#texts = [];
+    this.#marks.clear();
     this.#names.clear();
     this.#bytes = 0;
   }
@@ -109,6 +118,7 @@ export class HeadCache {
   #bytesOf(row: number): number {
     let bytes = ROW_BYTES;
     for (let i = 0; i < TEXTS; i++) bytes += this.#texts[row * TEXTS + i]?.length ?? 0;
+    for (const { reason } of this.#marks.get(row) ?? []) bytes += MARK_BYTES + reason.length;
     return bytes;
   }
 

@@ -184,8 +184,10 @@ export interface WindowHead {
   readonly shortId: string;
   readonly title: string | null;
   readonly agent: string;
-  /** Its repository, else its project, else its owner: what its statements are about. */
+  /** Its repository, else its project; "": neither. What its statements are about. */
   readonly place: string;
+  /** Its owner, who speaks in it; null: a program does, as to a sub-agent. */
+  readonly speaker: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly messageCount: number;

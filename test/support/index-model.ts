@@ -239,6 +239,7 @@ export class IndexModel {
         title: known.title,
         agent: known.agent,
         place: "place",
+        speaker: "ana",
         createdAt: known.startedAt,
         updatedAt: known.startedAt,
         messageCount: known.messages.length,

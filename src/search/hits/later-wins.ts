@@ -1,6 +1,7 @@
 /**
  * Later wins: of two statements about the same thing, the later one holds. Found without a model, by
- * the same words and a value that changed. Only what a person said is compared: answers repeat both.
+ * the same words and a value that changed. Only what one person said is compared: answers repeat
+ * both, and so do prompts of sub-agents.
  *
  * Where the query asks for what holds now, the later hit moves in front of the earlier one. The
  * earlier one is never hidden. How the limits were chosen is in docs/decisions/ranking.md.
@@ -12,8 +13,8 @@ import { contentWordsOf, findStatement, MAX_TEXT, mayState, type Statement } fro
 /** The message of a hit. */
 export interface Said {
   readonly text: string;
-  /** Whether a person said it: only those are compared. */
-  readonly isPersons: boolean;
+  /** The person who said it; null: nobody. Only words of the same are compared. */
+  readonly speaker: string | null;
   readonly time: number;
   readonly score: number;
   /** Where it was said: statements of different places are not compared. */
@@ -38,7 +39,7 @@ export function findLater(
   language: Language,
 ): readonly (number | undefined)[] {
   const stating = hits.map((hit) =>
-    hit?.isPersons === true && mayState(hit.text) ? hit : undefined,
+    hit !== undefined && hit.speaker !== null && mayState(hit.text) ? hit : undefined,
   );
   if (stating.filter((hit) => hit !== undefined).length < 2) return [];
   const weight = weights(hits, language);
@@ -72,6 +73,7 @@ function supersedes(
   total: number,
 ): number {
   if (later.time <= earlier.time || later.place !== earlier.place) return 0;
+  if (later.speaker !== earlier.speaker) return 0;
   if (later.score < NEAR_SCORE * earlier.score) return 0;
   const [a, b] = [earlier.statement, later.statement];
   const shared = [...a.words].filter((word) => b.words.has(word));

@@ -92,8 +92,9 @@ function markedLast(
 
 function saidIn({ score }: RankedHit, { head }: Window, found: WindowEntry | undefined): Said {
   const text = found === undefined ? "" : displayText(found.blocks, found.role);
-  const isPersons = found?.role === "user" && textOf(found.blocks) !== "";
-  return { text, isPersons, time: found?.createdAt ?? 0, score, place: head.place };
+  const isSaid = found?.role === "user" && textOf(found.blocks) !== "";
+  const { place, speaker } = head;
+  return { text, speaker: isSaid ? speaker : null, time: found?.createdAt ?? 0, score, place };
 }
 
 /** More hits are not compared with each other: nobody reads them one by one. */

@@ -5,9 +5,16 @@
  * own chain, on the abandoned branch.
  */
 
+import { defined } from "../../model/defined.ts";
 import type { Role } from "../../model/entry.ts";
 import { type StoredMark, standingMarks } from "../../model/mark.ts";
-import { LATE_FILES_KEY, lateLeavesOf } from "../../model/session.ts";
+import {
+  isPersons,
+  LATE_FILES_KEY,
+  lateLeavesOf,
+  NO_PROJECT_ID,
+  type Session,
+} from "../../model/session.ts";
 import type { SessionPath, WindowEntry, WindowHead, WindowRequest } from "../../search/port.ts";
 import { isOnPath, type PathEnd, type PathRange, pathRanges } from "../../transcript/path.ts";
 import type { Chain } from "../../transcript/place.ts";
@@ -25,20 +32,29 @@ interface WindowSql {
   readonly hexOf: (column: string) => string;
 }
 
+/** Metadata is read only if it has one of these. */
+const READ_KEYS = [LATE_FILES_KEY, "parent", "machineMade"];
+/** Of more marks of a session, the newest count. */
+const MAX_MARKS = 1_000;
+
 /**
- * Columns of a session (s) and its state (t): metadata only if it lists late files. Marks are among
- * the labels, which have an index of their own; a session of messages alone has none.
+ * Columns of a session (s) and its state (t). Marks are among the labels, which have an index of
+ * their own; a session of messages alone has none.
  */
 export function windowSessionColumns({ positionOf, listOf, hexOf }: WindowSql): string {
   const mark = `${hexOf("l.content")}, l.actor, l.created_at`;
-  return `s.id, s.short_id, s.title, s.agent, COALESCE(s.repo, s.project_id, s.owner) AS place,
+  const isRead = READ_KEYS.map((key) => `${positionOf(`'"${key}"'`, "s.metadata")} > 0`);
+  return `s.id, s.short_id, s.title, s.agent, s.owner, s.source, s.origin_key,
+  COALESCE(s.repo, NULLIF(s.project_id, '${NO_PROJECT_ID}'), '') AS place,
   s.created_at, t.updated_at,
   t.message_count, t.leaf_id, t.leaf_chain, t.leaf_depth, t.leaf_ordinal,
-  CASE WHEN ${positionOf(`'"${LATE_FILES_KEY}"'`, "s.metadata")} > 0 THEN s.metadata END AS late_metadata,
+  CASE WHEN ${isRead.join(" OR ")} THEN s.metadata END AS metadata,
   CASE WHEN t.last_sequence > t.message_count THEN
-    (SELECT ${listOf(mark, "l.sequence")} FROM entries l
-      WHERE l.tenant = s.tenant AND l.session = s.session AND l.kind = 'label'
-        AND ${positionOf(`'"mark"'`, "l.content")} > 0) END AS marks`;
+    (SELECT ${listOf(mark, "l.sequence")} FROM
+      (SELECT m.content, m.actor, m.created_at, m.sequence FROM entries m
+        WHERE m.tenant = s.tenant AND m.session = s.session AND m.kind = 'label'
+          AND ${positionOf(`'"mark"'`, "m.content")} > 0
+        ORDER BY m.sequence DESC LIMIT ${MAX_MARKS}) l) END AS marks`;
 }
 /** The names of `windowSessionColumns` in order, followed by the session's number. */
 export const WINDOW_SESSION_NAMES = [
@@ -46,6 +62,9 @@ export const WINDOW_SESSION_NAMES = [
   "short_id",
   "title",
   "agent",
+  "owner",
+  "source",
+  "origin_key",
   "place",
   "created_at",
   "updated_at",
@@ -54,7 +73,7 @@ export const WINDOW_SESSION_NAMES = [
   "leaf_chain",
   "leaf_depth",
   "leaf_ordinal",
-  "late_metadata",
+  "metadata",
   "marks",
   "session",
 ] as readonly string[];
@@ -94,12 +113,15 @@ export function entryEnd(row: Row, { sequence }: WindowRequest): PathEnd | undef
 
 /** From a row with `windowSessionColumns`. */
 export function toWindowHead(row: Row): WindowHead {
+  const metadata = (parseSound(textOrNull(row["metadata"]) ?? "{}") ?? {}) as Session["metadata"];
+  const origin = { source: text(row["source"]), key: text(row["origin_key"]) };
   return {
     sessionId: String(row["id"]),
     shortId: String(row["short_id"] ?? row["id"]),
     title: row["title"] as string | null,
     agent: String(row["agent"]),
     place: String(row["place"]),
+    speaker: isPersons({ origin: defined(origin), metadata }) ? String(row["owner"]) : null,
     createdAt: Number(row["created_at"]),
     updatedAt: Number(row["updated_at"]),
     messageCount: Number(row["message_count"]),
@@ -112,9 +134,13 @@ export function toWindowHead(row: Row): WindowHead {
             depth: Number(row["leaf_depth"]),
             ordinal: Number(row["leaf_ordinal"]),
           },
-    lateLeaves: lateLeavesOf(parseSound(textOrNull(row["late_metadata"]) ?? "{}")),
+    lateLeaves: lateLeavesOf(metadata),
     marks: toMarks(textOrNull(row["marks"])),
   };
+}
+
+function text(value: Row[string] | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
 }
 
 function toMarks(list: string | null): readonly StoredMark[] {
