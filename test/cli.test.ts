@@ -321,11 +321,29 @@ describe("title, label, branch, edit and fork", () => {
     const note = `replaced by #1 (ana): ${reason}`;
     expect(await ok("recap", own)).toContain(`#0 ${note}`);
     expect(await ok("search", "walrus")).toContain(note);
+    for (const shown of ["show", "history"] as const) expect(await ok(shown, own)).toContain(note);
+    expect(await ok("show", own, "--tree")).toContain(note);
     expect(await json("mark", message, "--undo")).toEqual({ marks: [] });
     expect((await cli("mark", message)).stderr).toContain("mark needs either --reason or --undo");
     expect((await cli("mark", `${short}#999`, "--undo")).stderr).toContain("no message #999");
     await ok("mark", short, "--reason", "A trial.");
     expect(await ok("recap", own)).toContain("session wrong: A trial.");
+    expect(await ok("show", own)).toMatch(/^ +marked +session wrong: A trial\.$/m);
+    await ok("delete", own, "--yes");
+  });
+
+  test("a rule is rejected by its number, whether found or added", async () => {
+    const own = (await ok("new", "--agent", "coder", "--by", "rita")).trim();
+    await ok("append", own, "Always run the walrus tests.", "--actor", "rita");
+    await ok("rules", "add", "--owner", "rita", "Never push on Fridays.");
+    const which = ["--owner", "rita"];
+    const added = await ok("rules", "reject", "1", ...which);
+    expect(added).toBe("Rejected: Never push on Fridays.\n");
+    const found = await ok("rules", "reject", "1", ...which);
+    expect(found).toMatch(
+      /^Rejected: Always run the walrus tests\. rules remove \S+-1 takes it back/,
+    );
+    expect(await json("rules", ...which)).toEqual({ rules: [], complete: true });
     await ok("delete", own, "--yes");
   });
 

@@ -17,7 +17,7 @@ import { clean, clip, oneLine, widthOf } from "./text.ts";
 
 const MAX_COLUMNS = 400;
 
-export function formatSession(session: Session, terminal: Terminal): string {
+export function formatSession(session: Session, terminal: Terminal, mark = ""): string {
   const { origin, tokens } = session;
   const rows: [string, string][] = [
     ["id", session.id],
@@ -43,6 +43,7 @@ export function formatSession(session: Session, terminal: Terminal): string {
           ].join(", "),
     ],
     ["summary", session.summary ?? ""],
+    ["marked", mark],
   ];
   // A summary may have a page.
   const columns = Math.min(terminal.columns, MAX_COLUMNS);
@@ -78,6 +79,8 @@ export interface EntryStyle {
   readonly tools?: boolean;
   /** Labels of entries, by id. */
   readonly labels?: ReadonlyMap<string, string>;
+  /** Notes of the marks on entries, by id. */
+  readonly marks?: ReadonlyMap<string | null, string>;
   readonly leaf?: string | null;
 }
 
@@ -141,12 +144,14 @@ function flow(parts: readonly Part[], columns: number): string[] {
 /** Actor, time and id; and the marks. */
 function headingOf(entry: Entry, terminal: Terminal, style: EntryStyle): Part[] {
   const label = style.labels?.get(entry.id);
+  const mark = style.marks?.get(entry.id);
   const marks = [
     ...(entry.status === "committed" ? [] : [entry.status]),
     ...(entry.erased ? ["erased"] : []),
     ...(entry.pinned ? ["pinned"] : []),
     ...(entry.supersededBy === null ? [] : ["superseded"]),
     ...(label === undefined ? [] : [`label "${oneLine(label)}"`]),
+    ...(mark === undefined ? [] : [oneLine(mark)]),
     ...(entry.id === style.leaf ? ["active leaf"] : []),
   ];
   const who = [entry.role ?? entry.kind, ...(entry.actor === null ? [] : [oneLine(entry.actor)])];

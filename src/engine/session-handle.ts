@@ -255,7 +255,8 @@ export class SessionHandle {
 
   /**
    * Marks a message, or the session, as wrong or as replaced by another, with a person's word. It
-   * stays where it is, ranks below what holds, and carries the mark wherever it is shown.
+   * stays where it is, ranks below what holds, and carries the mark in hits, recaps, traces and
+   * recalled excerpts.
    */
   mark(input: MarkInput): Promise<Mark> {
     return markSession(this.#engine, this.id, input);

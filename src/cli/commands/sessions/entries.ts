@@ -135,7 +135,7 @@ export const mark: Command = defineCommand({
   name: "mark",
   summary: "Mark a message, or a session, as wrong or as replaced by another.",
   details:
-    "What is marked stays where it is, ranks below what holds, and carries the mark wherever it is shown. REF is a session (k3f9), or a message of it by its number (k3f9#12) on the active path. Without --replaced-by it is wrong.",
+    "What is marked stays where it is, ranks below what holds, and carries the mark in hits, recaps, traces, recalled excerpts and show. REF is a session (k3f9), or a message of it by its number (k3f9#12) on the active path. Without --replaced-by it is wrong.",
   arguments: [{ name: "REF", help: "What does not hold: k3f9 or k3f9#12." }],
   options: {
     reason: option("TEXT", "Why it does not hold."),

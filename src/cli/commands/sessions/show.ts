@@ -1,11 +1,13 @@
 import { maskEntry, maskSession } from "../../../api/mask.ts";
 import { toWireSession } from "../../../api/session.ts";
 import { toWire } from "../../../api/shape.ts";
+import { markNote } from "../../../api/text/later.ts";
 import type { SessionApi } from "../../../engine/interfaces.ts";
 import { defined } from "../../../model/defined.ts";
 import { ENTRY, type Entry, kindRules } from "../../../model/entry.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
+import { redact } from "../../../secrets/redact.ts";
 import {
   type Command,
   defineCommand,
@@ -76,8 +78,9 @@ export const show: Command = defineCommand({
           total: page.total,
         });
       const { terminal } = context;
-      const style = { full, tools, labels: await handle.labels(), leaf: session.leaf };
-      await terminal.print(formatSession(session, terminal));
+      const marks = await marksOf(handle, raw);
+      const style = { full, tools, labels: await handle.labels(), marks, leaf: session.leaf };
+      await terminal.print(formatSession(session, terminal, marks.get(null)));
       for (const message of messages) {
         await terminal.print();
         for (const line of formatEntry(message, terminal, style)) await terminal.print(line);
@@ -89,6 +92,18 @@ export const show: Command = defineCommand({
       }
     }),
 });
+
+/** What no longer holds, by the marked entry; null: the session. */
+async function marksOf(
+  handle: SessionApi,
+  raw: boolean,
+): Promise<ReadonlyMap<string | null, string>> {
+  const notes = (await handle.marks()).map((mark) => {
+    const note = markNote(mark, handle.id);
+    return [mark.entryId, raw ? note : redact(note).text] as const;
+  });
+  return new Map(notes);
+}
 
 async function showTree(
   context: Context,
@@ -110,8 +125,9 @@ async function showTree(
       entries: toWire([ENTRY], entries),
       next: page.next ?? null,
     });
-  const style = { full: options.full, labels: await handle.labels(), leaf: session.leaf };
-  await terminal.print(formatSession(session, terminal));
+  const [labels, marks] = [await handle.labels(), await marksOf(handle, options.raw)];
+  const style = { full: options.full, labels, marks, leaf: session.leaf };
+  await terminal.print(formatSession(session, terminal, marks.get(null)));
   await terminal.print();
   // Labels are beside their entries; extension states are not for people.
   const shown = entries.filter((entry) => kindRules(entry.kind).shown && entry.kind !== "label");
@@ -175,7 +191,8 @@ export const history: Command = defineCommand({
       const messages = options.raw ? newest : newest.map(maskEntry);
       const { terminal } = context;
       if (context.json) return terminal.printJson({ messages: toWire([ENTRY], messages) });
-      const style = { full: options.full ?? false, labels: await handle.labels() };
+      const marks = await marksOf(handle, options.raw ?? false);
+      const style = { full: options.full ?? false, labels: await handle.labels(), marks };
       for (const message of messages) {
         for (const line of formatEntry(message, terminal, style)) await terminal.print(line);
         await terminal.print();
