@@ -43,7 +43,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   facts: { folders: ["model", "secrets", "search", "compaction"], packages: [] },
 
   // Rules: sentences that a person meant to stand, found and compared without a store.
-  rules: { folders: ["model", "search"], packages: [] },
+  rules: { folders: ["model", "secrets", "search"], packages: [] },
 
   // Readers of other agents' files. Each implements the port; none imports another.
   ingest: { folders: ["model", "transcript"], packages: ["node:buffer"] },

@@ -64,6 +64,7 @@ export async function candidatesOf(
     const cut = said.filter(({ truncated }) => truncated).map(({ id }) => id);
     const whole = new Map((await findAll(engine, cut)).map((entry) => [entry.id, entry]));
     for (const entry of said.toReversed()) {
+      if (rules.length >= MAX_CANDIDATES) break;
       rules.push(...rulesOf(session, whole.get(entry.id) ?? entry));
     }
     read += page.entries.length;
@@ -72,7 +73,7 @@ export async function candidatesOf(
       return {
         rules: rules.slice(0, MAX_CANDIDATES),
         read,
-        complete: rules.length <= MAX_CANDIDATES,
+        complete: rules.length < MAX_CANDIDATES,
       };
     }
   }

@@ -1,4 +1,4 @@
-import { maskEntry, maskSession } from "../../../api/mask.ts";
+import { maskEntry, maskSession, maskText } from "../../../api/mask.ts";
 import { toWireSession } from "../../../api/session.ts";
 import { toWire } from "../../../api/shape.ts";
 import { markNote } from "../../../api/text/later.ts";
@@ -7,7 +7,6 @@ import { defined } from "../../../model/defined.ts";
 import { ENTRY, type Entry, kindRules } from "../../../model/entry.ts";
 import { MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
-import { redact } from "../../../secrets/redact.ts";
 import {
   type Command,
   defineCommand,
@@ -100,7 +99,7 @@ async function marksOf(
 ): Promise<ReadonlyMap<string | null, string>> {
   const notes = (await handle.marks()).map((mark) => {
     const note = markNote(mark, handle.id);
-    return [mark.entryId, raw ? note : redact(note).text] as const;
+    return [mark.entryId, raw ? note : maskText(note)] as const;
   });
   return new Map(notes);
 }
