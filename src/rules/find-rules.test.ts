@@ -95,6 +95,12 @@ test.each(SECRETS)("no part of a secret is a rule, wherever a text is cut: %s", 
   expect(found).toEqual([]);
 });
 
+test("an ellipsis ends a sentence between words, and not within an address", () => {
+  expect(findRules("Always log the error...not sure where")).toEqual(["Always log the error"]);
+  const address = "Always read https://docs.example.org/a...b first";
+  expect(findRules(address)).toEqual([address]);
+});
+
 test("the same sentence is one rule, and several are several", () => {
   const text = "Always use tabs here.\nAlways use tabs here.\nNever commit to main.";
   expect(findRules(text)).toEqual(["Always use tabs here.", "Never commit to main."]);

@@ -44,13 +44,16 @@ function isDocument(text: string): boolean {
   return (text.match(/^#{1,4} \S/gm)?.length ?? 0) > 1;
 }
 
+/** "Log it...not sure": between words alone, never within an address. */
+const END = /(?<=[.?!])\s|(?<=\s[a-z]{1,20})\.{3}(?=[a-z]{1,20}\s)/i;
+
 /** Without quoted lines and a tool's output; with their mark at the end. */
 function sentencesOf(text: string): readonly string[] {
   const sentences = text
     .slice(0, MAX_TEXT)
     .split("\n")
     .filter((line) => !/^\s*(?:[>❯⎿│|+✓✗⏺$]|-{2,})/u.test(line))
-    .flatMap((line) => line.split(/(?<=[.?!])\s/))
+    .flatMap((line) => line.split(END))
     .map((sentence) => sentence.replace(/\s/g, " ").trim());
   // The last one was cut.
   if (text.length > MAX_TEXT) sentences.pop();
