@@ -163,7 +163,8 @@ function judge(report: Report, asked: readonly Asked[]): void {
       "best session right": of.filter((each) => each.right).length,
       "spoke by the shipped constants": shipped.filter((each) => each.set === set).length,
     });
-    if (set === "answered") report.bar(`${set}: right, percent`, percent(good), LEAST_ANSWERED, true);
+    if (set === "answered")
+      report.bar(`${set}: right, percent`, percent(good), LEAST_ANSWERED, true);
     else if (set === "subjects")
       report.bar(`${set}: right, percent`, percent(good), LEAST_SUBJECTS, true);
     else report.bar(`${set}: false fires, percent`, percent(said.length), MOST_FALSE);

@@ -38,7 +38,11 @@ export class Archive {
   static async open(address: string, folder: string): Promise<Archive> {
     if (!existsSync(address)) {
       await using engine = await open(address, { durability: "process" });
-      const environment = { home: folder, variables: { WORKSTATION_ID: "bench" }, platform: "linux" };
+      const environment = {
+        home: folder,
+        variables: { WORKSTATION_ID: "bench" },
+        platform: "linux",
+      };
       await ingest(engine, { environment, paths: [folder], originals: false } as never);
       await engine.maintainIndex("flush");
     }

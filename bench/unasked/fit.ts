@@ -29,25 +29,35 @@ export function fit(examples: readonly Example[], names: readonly string[]): Fit
   let beta = names.map(() => 0).concat(0);
   for (let step = 0; step < STEPS; step++) {
     const gradient = beta.map((value, i) => (i === 0 ? 0 : -RIDGE * value));
-    const hessian: number[][] = beta.map((_, i) => beta.map((__, j) => (i !== j ? 0 : i === 0 ? LEAST : RIDGE)));
+    const hessian: number[][] = beta.map((_, i) =>
+      beta.map((__, j) => (i !== j ? 0 : i === 0 ? LEAST : RIDGE)),
+    );
     for (const [k, row] of rows.entries()) {
       const p = 1 / (1 + Math.exp(-dot(beta, row)));
       const error = Number(at(examples, k).right) - p;
       for (const [i, x] of row.entries()) {
         gradient[i] = at(gradient, i) + error * x;
-        for (const [j, y] of row.entries()) at(hessian, i)[j] = at(at(hessian, i), j) + p * (1 - p) * x * y;
+        for (const [j, y] of row.entries())
+          at(hessian, i)[j] = at(at(hessian, i), j) + p * (1 - p) * x * y;
       }
     }
     const change = solve(hessian, gradient);
     beta = beta.map((value, i) => value + at(change, i));
   }
   const weights = names.map((_, i) => at(beta, i + 1) / at(scale, i).spread);
-  const base = at(beta, 0) - weights.reduce((sum, weight, i) => sum + weight * at(scale, i).mean, 0);
+  const base =
+    at(beta, 0) - weights.reduce((sum, weight, i) => sum + weight * at(scale, i).mean, 0);
   return { base, weights: Object.fromEntries(names.map((name, i) => [name, at(weights, i)])) };
 }
 
-export function scoreBy({ base, weights }: Fitted, figures: Readonly<Record<string, number>>): number {
-  return Object.entries(weights).reduce((sum, [name, weight]) => sum + weight * (figures[name] ?? 0), base);
+export function scoreBy(
+  { base, weights }: Fitted,
+  figures: Readonly<Record<string, number>>,
+): number {
+  return Object.entries(weights).reduce(
+    (sum, [name, weight]) => sum + weight * (figures[name] ?? 0),
+    base,
+  );
 }
 
 function at<Item>(items: readonly Item[], i: number): Item {
@@ -71,7 +81,8 @@ function solve(matrix: readonly (readonly number[])[], right: readonly number[])
     for (let k = 0; k < size; k++) {
       if (k === i) continue;
       const factor = at(at(rows, k), i) / at(at(rows, i), i);
-      for (let j = i; j <= size; j++) at(rows, k)[j] = at(at(rows, k), j) - factor * at(at(rows, i), j);
+      for (let j = i; j <= size; j++)
+        at(rows, k)[j] = at(at(rows, k), j) - factor * at(at(rows, i), j);
     }
   }
   return rows.map((row, i) => at(row, size) / at(row, i));

@@ -29,11 +29,12 @@ export async function askUnasked(
   if (wasSaid) return silence("already_said", figures);
   const text = frame(lines, moment.moment);
   if (text === undefined) return silence("unsure", figures);
-  return { speaks: true, why: { reason, figures }, text, person: personLine(person), hit };
+  const signs = [hit.shortId, ...(found.command === undefined ? [] : [found.command])];
+  return { speaks: true, why: { reason, figures }, text, person: personLine(person), hit, signs };
 }
 
 function silence(reason: Verdict["reason"], figures: Readonly<Record<string, number>>): Unasked {
-  return { speaks: false, why: { reason, figures }, text: "", person: "", hit: null };
+  return { speaks: false, why: { reason, figures }, text: "", person: "", hit: null, signs: [] };
 }
 
 function judge(asker: Asker, moment: Moment): Promise<Verdict> {

@@ -69,6 +69,8 @@ export interface Unasked {
   /** For the person: one line; empty if silent. */
   readonly person: string;
   readonly hit: UnaskedHit | null;
+  /** What a later call of the agent has if it was used: the command, the session's id. */
+  readonly signs: readonly string[];
 }
 
 /** What a moment's part finds. */
@@ -83,6 +85,8 @@ export interface Found {
   readonly hit: UnaskedHit;
   readonly lines: readonly string[];
   readonly person: string;
+  /** The command that worked. */
+  readonly command?: string;
 }
 
 export interface UnaskedOptions {

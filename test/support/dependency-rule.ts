@@ -253,6 +253,11 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: ["model", "model/display.ts", "search", "compaction", "engine", "api"],
     packages: [],
   },
+  // What memory says in a moment of an agent's work, composed of searches, recaps and traces.
+  unasked: {
+    folders: names("model model/display.ts search context engine api recap"),
+    packages: [],
+  },
   // Their wire types, for clients: without code of the readers.
   "recap/wire": { folders: ["model", "api", "recap"], packages: [] },
   // A session handed to another agent: its files are written, read back and registered here.
@@ -334,7 +339,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "ingest ingest/sources.ts ingest/read-transcript.ts ingest/files",
       "ingest/identity export",
       "context compaction store mcp server providers gateway gateway/config",
-      "recap recap/wire providers/embedding",
+      "recap recap/wire unasked archive/rules/incognito.ts providers/embedding",
     ),
     packages: names(
       "node:child_process node:crypto node:fs node:fs/promises node:net",

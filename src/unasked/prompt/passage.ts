@@ -24,7 +24,10 @@ export function bestPassage(text: string, weights: ReadonlyMap<string, number>):
     .filter((line) => line !== "");
   let best: Passage = { text: "", weight: 0, words: 0 };
   for (let i = 0; i < lines.length; i++) {
-    const part = lines.slice(i, i + LINES).join("\n").slice(0, MAX_PASSAGE);
+    const part = lines
+      .slice(i, i + LINES)
+      .join("\n")
+      .slice(0, MAX_PASSAGE);
     const terms = termsOf(part);
     let [weight, words] = [0, 0];
     for (const [term, each] of weights) {

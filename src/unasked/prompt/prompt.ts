@@ -138,7 +138,9 @@ async function readTurn(asker: Asker, sessionId: string, index: number): Promise
     ({ role, blocks }, i) => i > 0 && role === "user" && textOf(blocks).trim() !== "",
   );
   const turn = next < 0 ? entries : entries.slice(0, next);
-  const said = turn.filter(({ role, blocks }) => role === "assistant" && textOf(blocks).trim() !== "");
+  const said = turn.filter(
+    ({ role, blocks }) => role === "assistant" && textOf(blocks).trim() !== "",
+  );
   // Not the end, if the page ends before the turn does.
   const ends = next >= 0 || entries.length < TURN;
   const last = said.at(-1);

@@ -43,7 +43,7 @@ export async function askStart(asker: Asker): Promise<Verdict> {
   }
   if (first === undefined) return { reason: "nothing_found", figures: { sessions: 0 } };
   const figures = { sessions: lines.length, rules: 0 };
-  const known = await tenant.listRules({ project: cwd });
+  const { rules: known } = await tenant.listRules({ project: cwd });
   const rules = known.filter(({ status, saidAt }) => status === "in_force" && saidAt < at);
   for (const { text } of rules.slice(0, MAX_RULES)) {
     lines.push(`Your user's rule: "${cut(text, MAX_RULE_BYTES)}"`);

@@ -1,0 +1,131 @@
+/**
+ * Answers a hook of an agent in the hub: what memory says unasked in this moment, or nothing.
+ *
+ * Silence costs the agent nothing, so every doubt is silence: a folder that a rule ignores, an
+ * incognito session, a run without a person, a store that is late.
+ */
+
+import { ArchiveRules } from "../../archive/rules/archive-rules.ts";
+import { isIncognito } from "../../archive/rules/incognito.ts";
+import type { TenantApi } from "../../engine/interfaces.ts";
+import { loadConfig } from "../../gateway/config/read-config.ts";
+import { GitLookup } from "../../ingest/identity/git.ts";
+import type { Environment } from "../../ingest/source.ts";
+import { SOURCES } from "../../ingest/sources.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { provenanceOf } from "../../model/session.ts";
+import { readPolicy } from "../../policy.ts";
+import { askUnasked } from "../../unasked/ask.ts";
+import { note, readLog, refusalOf } from "../../unasked/log.ts";
+import type { Unasked } from "../../unasked/moment.ts";
+import { HOOK_AGENTS, hookOutput } from "./output.ts";
+import { type HookCall, readHookCall, type Told } from "./payload.ts";
+
+/** Past it, silence. */
+export const DEADLINE_MS = 150;
+
+export interface HookQuestion {
+  readonly agent: string;
+  readonly payload: unknown;
+  readonly cwd: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+}
+
+/** What to print; empty for silence. Never rejects. */
+export async function answerHook(
+  tenant: TenantApi,
+  question: HookQuestion,
+  environment: Environment,
+  deadlineMs: number = DEADLINE_MS,
+): Promise<string> {
+  const { promise: late, resolve } = Promise.withResolvers<string>();
+  const timer = setTimeout(() => resolve(""), deadlineMs);
+  const until = performance.now() + deadlineMs;
+  const work = say(tenant, question, environment, until).catch(() => "");
+  const answer = await Promise.race([work, late]);
+  clearTimeout(timer);
+  return answer;
+}
+
+async function say(
+  tenant: TenantApi,
+  { agent: named, payload, cwd, variables }: HookQuestion,
+  environment: Environment,
+  until: number,
+): Promise<string> {
+  const agent = HOOK_AGENTS.find((each) => each === named);
+  const call = isPlainObject(payload) ? readHookCall(payload as JsonObject) : undefined;
+  if (agent === undefined || call === undefined) return "";
+  const how = settingFor(call.told, environment);
+  if (how === "off" || isUnattended(variables) || readPolicy().forbidden.includes("hooks"))
+    return "";
+  const folder = call.cwd || cwd;
+  if (await isKeptOut(tenant, agent, { ...call, cwd: folder }, environment)) return "";
+  const said = await askUnasked(
+    tenant,
+    {
+      ...call.told,
+      cwd: folder,
+      at: Date.now(),
+      ...(call.session === "" ? {} : { session: call.session }),
+    },
+    { mayQuote: (session) => provenanceOf(session) === "own", deadlineMs: left(until) },
+  );
+  if (!said.speaks || said.hit === null || performance.now() > until) return "";
+  if (refusalOf(await readLog(tenant), said, call.session) !== undefined) return "";
+  // Noted down before it is said: nothing is said that the log does not show.
+  await noteDown(tenant, agent, { ...call, cwd: folder }, said, how === "on");
+  const isSaid = how === "on" && performance.now() <= until;
+  return isSaid ? hookOutput(agent, { ...said, event: call.event }) : "";
+}
+
+async function noteDown(
+  tenant: TenantApi,
+  agent: string,
+  { session, cwd, told }: HookCall,
+  { text, person, hit, signs }: Unasked,
+  said: boolean,
+): Promise<void> {
+  if (hit === null) return;
+  const { moment } = told;
+  const at = Date.now();
+  await note(tenant, { at, moment, agent, session, cwd, said, text, person, hit, signs });
+}
+
+const SETTING_OF: Readonly<Record<Told["moment"], string>> = {
+  error: "unasked.errors",
+  start: "unasked.starts",
+  file: "unasked.files",
+  prompt: "unasked.prompts",
+};
+
+/** `log`: noted down, and not said. */
+function settingFor({ moment }: Told, { home, variables }: Environment): "on" | "log" | "off" {
+  const { settings } = loadConfig(home, variables);
+  const found = settings.find(({ key }) => key === SETTING_OF[moment])?.value;
+  return found === "on" || found === "log" ? found : "off";
+}
+
+/** Nobody reads what is said in a build, or to a program that runs the agent. */
+function isUnattended(variables: HookQuestion["variables"]): boolean {
+  if (variables["BACKSCROLL_UNATTENDED"] === "on") return false;
+  const { CI, GITHUB_ACTIONS, CLAUDE_CODE_ENTRYPOINT: entry = "" } = variables;
+  return CI === "true" || CI === "1" || GITHUB_ACTIONS === "true" || entry.startsWith("sdk-");
+}
+
+async function isKeptOut(
+  tenant: TenantApi,
+  agent: string,
+  { session, cwd }: Pick<HookCall, "session" | "cwd">,
+  environment: Environment,
+): Promise<boolean> {
+  if (session !== "" && (await isIncognito(tenant, session, null))) return true;
+  const agents = SOURCES.map(({ name }) => name);
+  const rules = new ArchiveRules(environment, new GitLookup(), agents);
+  await rules.refresh();
+  return (await rules.find({ source: agent, agent, cwd })) !== undefined;
+}
+
+function left(until: number): number {
+  return Math.max(1, Math.floor(until - performance.now()));
+}

@@ -1,0 +1,129 @@
+/**
+ * The moment that a hook's payload tells, for every agent: they differ in the names of the same few
+ * fields. Seen in the payloads of Claude Code, Codex, Gemini CLI, Qwen Code, opencode, Copilot CLI,
+ * Kimi and Droid.
+ */
+
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
+
+export type Told =
+  | { readonly moment: "prompt"; readonly text: string }
+  | { readonly moment: "error"; readonly command: string; readonly error: string }
+  | { readonly moment: "file"; readonly file: string }
+  | { readonly moment: "start" };
+
+export interface HookCall {
+  readonly event: string;
+  readonly session: string;
+  readonly cwd: string;
+  readonly told: Told;
+}
+
+/** Characters of an output that are looked at: its head and its tail. */
+const MAX_OUTPUT = 16_384;
+
+/** Undefined for an event, a tool or a result that memory has nothing to say to. */
+export function readHookCall(payload: JsonObject): HookCall | undefined {
+  const event = textOf(payload, "hook_event_name", "hookEventName", "event");
+  const told = readTold(event, payload);
+  if (told === undefined || isSubAgent(payload)) return undefined;
+  const session = textOf(payload, "session_id", "sessionId", "sessionID");
+  return { event, session, cwd: textOf(payload, "cwd", "directory"), told };
+}
+
+function readTold(event: string, payload: JsonObject): Told | undefined {
+  if (/^session_?start$/i.test(event)) {
+    // A resumed session has its context, a compacted one gets a hand-over.
+    const source = textOf(payload, "source");
+    return ["resume", "compact"].includes(source) ? undefined : { moment: "start" };
+  }
+  if (/^(?:user_?prompt_?submit(?:ted)?|before_?agent|chat\.message)$/i.test(event)) {
+    const text = textOf(payload, "prompt", "text");
+    return text === "" ? undefined : { moment: "prompt", text };
+  }
+  if (/^(?:post_?tool_?use(?:_?failure)?|after_?tool|tool\.execute\.after)$/i.test(event)) {
+    return readTool(event, payload);
+  }
+  return undefined;
+}
+
+function readTool(event: string, payload: JsonObject): Told | undefined {
+  const input = objectOf(payload["tool_input"] ?? payload["toolArgs"] ?? payload["args"]);
+  const output = outputOf(
+    payload["error"] ?? payload["tool_response"] ?? payload["toolResult"] ?? payload["output"],
+  );
+  const command = commandOf(input["command"] ?? input["cmd"] ?? input["script"]);
+  if (command !== "") {
+    const hasFailed = /failure$/i.test(event) || isFailure(payload, output);
+    return hasFailed && output !== "" ? { moment: "error", command, error: output } : undefined;
+  }
+  const tool = textOf(payload, "tool_name", "toolName", "tool");
+  const file = textOf(input, "file_path", "absolute_path", "filePath", "path");
+  return /^(?:read|read_?file|view)$/i.test(tool) && file !== "" && !/failure$/i.test(event)
+    ? { moment: "file", file }
+    : undefined;
+}
+
+/** Codex tells the exit code in the text alone, Copilot calls such a command a success. */
+const EXIT_CODE = /\b(?:exit(?:ed with)? code:?|exit status) ?(-?\d{1,5})\b/i;
+
+function isFailure(payload: JsonObject, output: string): boolean {
+  const { metadata, toolResult } = payload;
+  const exit = isPlainObject(metadata) ? metadata["exit"] : undefined;
+  if (typeof exit === "number") return exit !== 0;
+  if (isPlainObject(toolResult) && toolResult["resultType"] === "failure") return true;
+  const [, code] = EXIT_CODE.exec(output) ?? [];
+  return code !== undefined && Number(code) !== 0;
+}
+
+/** All texts of a result, with its head and its tail if it is long. */
+function outputOf(value: unknown): string {
+  const texts: string[] = [];
+  const collect = (part: unknown, depth: number) => {
+    if (typeof part === "string") texts.push(part);
+    else if (depth > 4) return;
+    else if (Array.isArray(part)) for (const each of part.slice(0, 100)) collect(each, depth + 1);
+    else if (isPlainObject(part)) {
+      for (const name of ["stderr", "stdout", "text", "content", "output", "llmContent"]) {
+        if (name in part) collect(part[name], depth + 1);
+      }
+      if ("error" in part) collect(part["error"], depth + 1);
+      if ("message" in part) collect(part["message"], depth + 1);
+      if ("textResultForLlm" in part) collect(part["textResultForLlm"], depth + 1);
+    }
+  };
+  collect(value, 0);
+  const text = texts.join("\n");
+  if (text.length <= MAX_OUTPUT) return text.toWellFormed();
+  return `${text.slice(0, MAX_OUTPUT / 2)}\n${text.slice(-MAX_OUTPUT / 2)}`.toWellFormed();
+}
+
+/** Codex gives words, the last of which is a script of the shell. */
+function commandOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value)) return "";
+  const words = value.map(String);
+  return /^-l?i?c$/.test(words[1] ?? "") ? (words[2] ?? "") : words.join(" ");
+}
+
+function objectOf(value: unknown): JsonObject {
+  if (isPlainObject(value)) return value as JsonObject;
+  try {
+    const parsed: unknown = typeof value === "string" ? JSON.parse(value) : undefined;
+    return isPlainObject(parsed) ? (parsed as JsonObject) : {};
+  } catch {
+    return {};
+  }
+}
+
+function textOf(object: JsonObject, ...names: readonly string[]): string {
+  for (const name of names) {
+    const value = object[name];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return "";
+}
+
+function isSubAgent(payload: JsonObject): boolean {
+  return textOf(payload, "agent_id", "agent_type", "parent_session_id", "parentID") !== "";
+}

@@ -1,0 +1,138 @@
+/**
+ * What was said unasked, and what would have been: a record each, the newest first. It also decides
+ * what is not said again.
+ */
+
+import type { TenantApi } from "../engine/interfaces.ts";
+import { isPlainObject, type JsonObject } from "../model/json.ts";
+import { unlessDeleted } from "../recap/found-session.ts";
+import { MOMENTS, type Unasked, type UnaskedHit } from "./moment.ts";
+
+const NAMESPACE = "backscroll-unasked";
+
+/** What a decision looks back at. */
+const RECENT = 500;
+
+export interface Injection {
+  /** For a person to name it by. */
+  readonly number: number;
+  readonly at: number;
+  readonly moment: (typeof MOMENTS)[number];
+  readonly agent: string;
+  /** The agent's name of the session that it was said to. */
+  readonly session: string;
+  readonly cwd: string;
+  /** False: it was only noted down. */
+  readonly said: boolean;
+  readonly text: string;
+  readonly person: string;
+  readonly hit: UnaskedHit;
+  /** What a later call has if it was used: a command, the session's id. */
+  readonly signs: readonly string[];
+  readonly used: boolean;
+  /** A person does not want it again. */
+  readonly unwanted: boolean;
+}
+
+/** At most so many to one session. */
+const MAX_OF_SESSION = 5;
+/** Unused so often, it is not said again. */
+const MAX_UNUSED = 2;
+
+/** Why it is not said, by what was said before. */
+export function refusalOf(
+  log: readonly Injection[],
+  { hit }: Pick<Unasked, "hit">,
+  session: string,
+): "already_said" | "unwanted" | "enough" | undefined {
+  if (hit === null) return undefined;
+  const here = log.filter((each) => each.session === session);
+  const same = log.filter(
+    (each) => each.hit.sessionId === hit.sessionId && each.hit.index === hit.index,
+  );
+  if (same.some((each) => each.session === session)) return "already_said";
+  if (same.some(({ unwanted }) => unwanted)) return "unwanted";
+  if (same.filter(({ said, used }) => said && !used).length >= MAX_UNUSED) return "unwanted";
+  return here.filter(({ said }) => said).length >= MAX_OF_SESSION ? "enough" : undefined;
+}
+
+/** The newest first. */
+export async function readLog(
+  tenant: TenantApi,
+  limit: number = RECENT,
+): Promise<readonly Injection[]> {
+  const { records } = await tenant.records.list({ namespace: NAMESPACE, limit, values: true });
+  return records.flatMap(({ value }) => toInjection(value) ?? []);
+}
+
+/** Gives the number. Two processes at once: one of them takes the next. */
+export async function note(
+  tenant: TenantApi,
+  injection: Omit<Injection, "number" | "used" | "unwanted">,
+): Promise<number> {
+  const [last] = await readLog(tenant, 1);
+  for (let number = (last?.number ?? 0) + 1; ; number++) {
+    const value = toValue({ ...injection, number, used: false, unwanted: false });
+    const place = { namespace: NAMESPACE, key: keyOf(number) };
+    if ((await tenant.records.find(NAMESPACE, keyOf(number))) !== undefined) continue;
+    await tenant.records.put({ ...place, value });
+    return number;
+  }
+}
+
+export async function setFlags(
+  tenant: TenantApi,
+  number: number,
+  flags: Partial<Pick<Injection, "used" | "unwanted">>,
+): Promise<Injection | undefined> {
+  const found = await tenant.records.find(NAMESPACE, keyOf(number));
+  const injection = toInjection(found?.value);
+  if (injection === undefined) return undefined;
+  const changed = { ...injection, ...flags };
+  await tenant.records.put({ namespace: NAMESPACE, key: keyOf(number), value: toValue(changed) });
+  return changed;
+}
+
+/** Messages after it in which a use is looked for. */
+const MAX_AFTER = 100;
+
+/** Whether the session that it was said to has done what it said, or opened where it pointed. */
+export async function isUsed(tenant: TenantApi, injection: Injection): Promise<boolean> {
+  const { session, at, signs } = injection;
+  if (signs.length === 0) return false;
+  const meta = await unlessDeleted(() => tenant.getSessionMeta(session));
+  if (meta === undefined || meta.updatedAt < at) return false;
+  const offset = Math.max(0, meta.messageCount - MAX_AFTER);
+  const page = await tenant.listMessages(meta.id, { offset, limit: MAX_AFTER });
+  return page.messages.some(
+    ({ createdAt, blocks }) =>
+      createdAt >= at &&
+      blocks.some((block) => {
+        if (block.type !== "tool_use") return false;
+        const input = JSON.stringify(block.input);
+        return signs.some((sign) => input.includes(JSON.stringify(sign).slice(1, -1)));
+      }),
+  );
+}
+
+/** Newer ones first: keys are listed in the order of their bytes. */
+function keyOf(number: number): string {
+  return String(1e12 - number).padStart(12, "0");
+}
+
+function toValue(injection: Injection): JsonObject {
+  return { ...injection, hit: { ...injection.hit }, signs: [...injection.signs] };
+}
+
+/** Undefined for a record that somebody else put there. */
+function toInjection(value: unknown): Injection | undefined {
+  if (!isPlainObject(value) || !isPlainObject(value["hit"])) return undefined;
+  const { number, moment, session, text } = value;
+  const isOurs =
+    typeof number === "number" &&
+    MOMENTS.some((each) => each === moment) &&
+    typeof session === "string" &&
+    typeof text === "string" &&
+    Array.isArray(value["signs"]);
+  return isOurs ? (value as unknown as Injection) : undefined;
+}
