@@ -40,10 +40,11 @@ function load(name) {
 }
 
 const [command, ...rest] = process.argv.slice(2);
-// What agents start is a thin pipe, if it can be: the program is not loaded.
-const isPiped =
-  command === "mcp" && (await (await load("pipe/pipe")).runPipe(rest, process.argv[1]));
-if (!isPiped) {
+// What agents start only speaks to the hub, if it can: the program is not loaded.
+const isDone =
+  (command === "mcp" && (await (await load("pipe/pipe")).runPipe(rest, process.argv[1]))) ||
+  (command === "hook" && (await (await load("pipe/hook")).runHook(rest, process.argv[1])));
+if (!isDone) {
   const { main } = await load("main");
   process.exitCode = await main(process.argv.slice(2));
 }

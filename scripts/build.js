@@ -33,6 +33,7 @@ const ENTRIES = {
   "store-kit/index": "src/store-kit/index.ts",
   "store-kit/cases": "src/store-kit/cases.ts",
   "cli/main": "src/cli/main.ts",
+  "cli/pipe/hook": "src/cli/pipe/hook.ts",
   "cli/pipe/pipe": "src/cli/pipe/pipe.ts",
   // Worker threads: loaded from the folder of the file that starts them.
   "storage-thread": "src/store/sqlite/executor/storage-thread.ts",

@@ -49,7 +49,7 @@ export function formatDollars(microdollars: number): string {
 
 /** `1 session`, `2 sessions`, `2 entries`. */
 export function counted(count: number, noun: string): string {
-  const plural = noun.endsWith("y") ? `${noun.slice(0, -1)}ies` : `${noun}s`;
+  const plural = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`;
   return `${formatCount(count)} ${count === 1 ? noun : plural}`;
 }
 

@@ -4,7 +4,7 @@ import type { TenantApi } from "../engine/interfaces.ts";
 import type { SearchInput, SearchResult } from "../engine/search.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
-import type { Session } from "../model/session.ts";
+import { provenanceOf, type Session } from "../model/session.ts";
 import { foundSession, unlessDeleted } from "../recap/found-session.ts";
 import type { Moment, UnaskedOptions } from "./moment.ts";
 
@@ -13,6 +13,8 @@ const DEADLINE_MS = 150;
 /** A session of the folder that was active so shortly before is the caller's, if none is named. */
 const OWN_GAP_MS = 20 * 60_000;
 const MAX_OWN = 20;
+
+const isOwn = (session: Session): boolean => provenanceOf(session) === "own";
 
 export type Hit = SearchResult["hits"][number];
 
@@ -26,7 +28,7 @@ export class Asker {
   constructor(
     tenant: TenantApi,
     moment: Moment,
-    { mayQuote = () => true, deadlineMs = DEADLINE_MS }: UnaskedOptions,
+    { mayQuote = isOwn, deadlineMs = DEADLINE_MS }: UnaskedOptions,
   ) {
     this.#deadlineMs = deadlineMs;
     this.tenant = tenant;

@@ -6,7 +6,7 @@
 import type { TenantApi } from "../engine/interfaces.ts";
 import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { unlessDeleted } from "../recap/found-session.ts";
-import { MOMENTS, type Unasked, type UnaskedHit } from "./moment.ts";
+import { MOMENTS, type UnaskedHit } from "./moment.ts";
 
 const NAMESPACE = "backscroll-unasked";
 
@@ -42,18 +42,19 @@ const MAX_UNUSED = 2;
 /** Why it is not said, by what was said before. */
 export function refusalOf(
   log: readonly Injection[],
-  { hit }: Pick<Unasked, "hit">,
+  hit: UnaskedHit,
   session: string,
 ): "already_said" | "unwanted" | "enough" | undefined {
-  if (hit === null) return undefined;
-  const here = log.filter((each) => each.session === session);
-  const same = log.filter(
-    (each) => each.hit.sessionId === hit.sessionId && each.hit.index === hit.index,
-  );
+  const same = log.filter((each) => isSame(each.hit, hit));
   if (same.some((each) => each.session === session)) return "already_said";
   if (same.some(({ unwanted }) => unwanted)) return "unwanted";
   if (same.filter(({ said, used }) => said && !used).length >= MAX_UNUSED) return "unwanted";
-  return here.filter(({ said }) => said).length >= MAX_OF_SESSION ? "enough" : undefined;
+  const here = log.filter((each) => each.said && each.session === session);
+  return here.length >= MAX_OF_SESSION ? "enough" : undefined;
+}
+
+function isSame(one: UnaskedHit, other: UnaskedHit): boolean {
+  return one.sessionId === other.sessionId && one.index === other.index;
 }
 
 /** The newest first. */
@@ -93,13 +94,30 @@ export async function setFlags(
   return changed;
 }
 
+/** How long a use is looked for. */
+const MAX_AGE_MS = 7 * 24 * 3_600_000;
+
+/** The log, in which what was used since is marked. */
+export async function settleUse(
+  tenant: TenantApi,
+  log: readonly Injection[],
+): Promise<readonly Injection[]> {
+  const settled: Injection[] = [];
+  for (const each of log) {
+    const isOpen = each.said && !each.used && Date.now() - each.at < MAX_AGE_MS;
+    const used = isOpen && (await isUsed(tenant, each));
+    settled.push(used ? ((await setFlags(tenant, each.number, { used })) ?? each) : each);
+  }
+  return settled;
+}
+
 /** Messages after it in which a use is looked for. */
 const MAX_AFTER = 100;
 
 /** Whether the session that it was said to has done what it said, or opened where it pointed. */
-export async function isUsed(tenant: TenantApi, injection: Injection): Promise<boolean> {
+async function isUsed(tenant: TenantApi, injection: Injection): Promise<boolean> {
   const { session, at, signs } = injection;
-  if (signs.length === 0) return false;
+  if (signs.length === 0 || session === "") return false;
   const meta = await unlessDeleted(() => tenant.getSessionMeta(session));
   if (meta === undefined || meta.updatedAt < at) return false;
   const offset = Math.max(0, meta.messageCount - MAX_AFTER);

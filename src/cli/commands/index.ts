@@ -37,6 +37,10 @@ import { status } from "./store/status.ts";
 import { tokenCreate, tokenList, tokenRevoke } from "./store/tokens.ts";
 import { trust } from "./store/trust.ts";
 import { embed, maintain, sweep, tenantDelete } from "./store/upkeep.ts";
+import { unaskedAsk } from "./unasked/ask.ts";
+import { unaskedLog, unaskedNo } from "./unasked/log.ts";
+import { unaskedPreview } from "./unasked/preview.ts";
+import { unasked, unaskedNote, unaskedOff, unaskedOn } from "./unasked/switch.ts";
 
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
@@ -46,6 +50,19 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Transcripts of other agents",
     commands: [start, ingestCommand, watchCommand, stats, resume, forget, incognito, demo],
+  },
+  {
+    title: "Unasked memory",
+    commands: [
+      unasked,
+      unaskedLog,
+      unaskedOn,
+      unaskedNote,
+      unaskedOff,
+      unaskedNo,
+      unaskedPreview,
+      unaskedAsk,
+    ],
   },
   { title: "Serve", commands: [setup, serve, openPage, mcp, hook, hub] },
   {

@@ -13,20 +13,18 @@ import { GitLookup } from "../../ingest/identity/git.ts";
 import type { Environment } from "../../ingest/source.ts";
 import { SOURCES } from "../../ingest/sources.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
-import { provenanceOf } from "../../model/session.ts";
 import { readPolicy } from "../../policy.ts";
 import { askUnasked } from "../../unasked/ask.ts";
 import { note, readLog, refusalOf } from "../../unasked/log.ts";
 import type { Unasked } from "../../unasked/moment.ts";
+import type { HookInput } from "../pipe/place.ts";
 import { HOOK_AGENTS, hookOutput } from "./output.ts";
 import { type HookCall, readHookCall, type Told } from "./payload.ts";
 
 /** Past it, silence. */
 export const DEADLINE_MS = 150;
 
-export interface HookQuestion {
-  readonly agent: string;
-  readonly payload: unknown;
+export interface HookQuestion extends HookInput {
   readonly cwd: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
 }
@@ -69,10 +67,11 @@ async function say(
       at: Date.now(),
       ...(call.session === "" ? {} : { session: call.session }),
     },
-    { mayQuote: (session) => provenanceOf(session) === "own", deadlineMs: left(until) },
+    { deadlineMs: left(until) },
   );
   if (!said.speaks || said.hit === null || performance.now() > until) return "";
-  if (refusalOf(await readLog(tenant), said, call.session) !== undefined) return "";
+  const log = await readLog(tenant);
+  if (refusalOf(log, said.hit, call.session) !== undefined) return "";
   // Noted down before it is said: nothing is said that the log does not show.
   await noteDown(tenant, agent, { ...call, cwd: folder }, said, how === "on");
   const isSaid = how === "on" && performance.now() <= until;

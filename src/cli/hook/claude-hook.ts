@@ -1,5 +1,5 @@
 /**
- * Hooks of Claude Code: input on standard input, output as JSON.
+ * Compactions and ends of Claude Code: input on standard input, output as JSON.
  *
  * Only `hookSpecificOutput.additionalContext` reaches the model. The client waits for the hook to
  * end, so storing is limited to less than a second; a separate process does the rest.
@@ -10,15 +10,10 @@ import { ingest, survey } from "../../archive/ingest.ts";
 import { ArchiveRules } from "../../archive/rules/archive-rules.ts";
 import type { TenantApi } from "../../engine/interfaces.ts";
 import { GitLookup } from "../../ingest/identity/git.ts";
-import { projectId } from "../../ingest/identity/identity.ts";
 import type { Environment } from "../../ingest/source.ts";
 import { SOURCES } from "../../ingest/sources.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { isPlainObject } from "../../model/json.ts";
-import { counted, formatAge } from "../print.ts";
-
-/** The limit of counted sessions of a project. */
-const MAX_COUNTED = 100;
 
 export interface HookInput {
   readonly event: string;
@@ -56,12 +51,9 @@ function notHookInput(why: string): BackscrollError {
 }
 
 /** The store operation of an event; undefined if it needs none. */
-export function needsOf({ event, source }: HookInput): "count" | "handover" | "read" | undefined {
+export function needsOf({ event, source }: HookInput): "handover" | "read" | undefined {
   if (event === "SessionEnd" || event === "PreCompact") return "read";
-  if (event !== "SessionStart") return undefined;
-  if (source === "compact") return "handover";
-  // A resumed session has its context; others begin without any.
-  return source === "startup" || source === "clear" ? "count" : undefined;
+  return event === "SessionStart" && source === "compact" ? "handover" : undefined;
 }
 
 /** The hook's output for Claude Code. */
@@ -99,32 +91,6 @@ export async function isLong(
 ): Promise<boolean> {
   const { bytes } = await survey(tenant, { environment, paths: [transcript] });
   return bytes > SHORT_BYTES;
-}
-
-/** One line with the amount of stored sessions, and how to search them; undefined without any. */
-export async function memoryLine(
-  tenant: TenantApi,
-  { cwd }: HookInput,
-  now: number,
-): Promise<string | undefined> {
-  const status = await tenant.tenantStatus();
-  if (status === undefined || status.sessions === 0) return undefined;
-  const { sessions, nextCursor } = await tenant.listSessions({
-    projectId: projectId(cwd),
-    limit: MAX_COUNTED,
-  });
-  const [newest] = sessions;
-  const more = nextCursor === null || nextCursor === undefined ? "" : "+";
-  const here =
-    newest === undefined
-      ? "none of them in this folder"
-      : `${sessions.length}${more} of them in this folder, the last ${ageOf(now - newest.updatedAt)}`;
-  return `Memory: Backscroll keeps ${counted(status.sessions, "earlier conversation")} (${here}). When earlier work matters, ask its MCP tools: search_sessions finds what was said, list_sessions lists conversations.`;
-}
-
-function ageOf(ms: number): string {
-  const age = formatAge(ms);
-  return age === "now" ? "just now" : `${age} ago`;
 }
 
 /** Continues reading after this process has ended. */

@@ -176,8 +176,17 @@ export class Hub {
       this.#settings.onError(error);
       return void socket.end(toLine({ backscroll: "failed", text: `${address}: ${error}` }));
     }
+    if (greeting.role === "ask") return this.#answer(socket, greeting, engine.forTenant(tenant));
     tell(socket, { backscroll: "welcome" });
     await this.#serveMcp(socket, greeting, engine.forTenant(tenant));
+  }
+
+  async #answer(socket: Socket, greeting: Greeting, tenant: TenantApi): Promise<void> {
+    const { answerHook } = await import("../hook/answer.ts");
+    const { cwd = "/", variables = {}, question = { agent: "", payload: undefined } } = greeting;
+    const text = await answerHook(tenant, { ...question, cwd, variables }, thisMachine());
+    socket.end(toLine({ backscroll: "answer", text }));
+    this.#asked();
   }
 
   #open(): Promise<EngineApi> {

@@ -53,7 +53,7 @@ export async function runPipe(argv: readonly string[], program: string): Promise
 }
 
 /** Also if it is not set; a value that is not understood is refused by the command. */
-function isOn(value: string | undefined): boolean {
+export function isOn(value: string | undefined): boolean {
   return ["", "1", "on", "true", "yes"].includes((value ?? "").toLowerCase());
 }
 

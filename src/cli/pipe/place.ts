@@ -32,7 +32,7 @@ export const DECIDING: RegExp =
   /^BACKSCROLL_|(?:_HOME|_CONFIG_DIR|_AGENT_DIR|_SHARE_DIR|_API_KEY)$|^(?:WORKSTATION_ID|SESSIONS_DIR)$/;
 
 /** They decide how a process starts. */
-const PASSING = /^BACKSCROLL_(?:HUB|BUILT|DB|TENANT|LEASE_OWNER|PIPE|HOOK_DEADLINE_MS)$/;
+const PASSING = /^BACKSCROLL_(?:HUB|BUILT|DB|TENANT|LEASE_OWNER|PIPE|HOOK_DEADLINE_MS|UNATTENDED)$/;
 
 /** Undefined for a store that only its own process has, or that a server has. */
 export function hubPlace(
@@ -121,9 +121,15 @@ export interface Greeting {
   /** Of `mcp`: the same on each connection of one pipe. With a request's id it names the call. */
   readonly pipe?: string;
   /** Of `ask`. */
-  readonly question?: unknown;
+  readonly question?: HookInput;
   /** Of `replace`: also a hub that is not older. */
   readonly insists?: boolean;
+}
+
+/** What an agent tells its hook. */
+export interface HookInput {
+  readonly agent: string;
+  readonly payload: unknown;
 }
 
 /** Tells a pipe's own server, which it starts in the hub's place, the name of the pipe. */
@@ -151,10 +157,9 @@ export interface HubLine {
     | "move"
     /** A sentence for standard error. */
     | "note"
-    /** The answer to a question. */
+    /** What a hook prints. */
     | "answer";
   readonly text?: string;
-  readonly answer?: unknown;
 }
 
 export function toLine(value: Greeting | HubLine): string {

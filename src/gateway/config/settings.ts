@@ -10,6 +10,9 @@ import { DEFAULT_RESET_TRIGGERS, isTimeZone, RESET_MODES } from "../../routing/r
 import { DEFAULT_DM_SCOPE, DM_SCOPES } from "../../routing/resolve-key.ts";
 import { AUTO_POLICIES, CLAW_VARIABLE, DEFAULT_AUTO_POLICY } from "../compaction/auto-policy.ts";
 
+/** Whether a moment's hook speaks. */
+export const UNASKED_MODES = ["on", "log", "off"] as const;
+
 interface SettingKind {
   /** Completes an error's `must be …`. */
   readonly wanted: string;
@@ -364,6 +367,7 @@ export const SETTINGS: readonly Setting[] = [
     preset: "forever",
     help: "How long ingested sessions are kept after their last message, such as 90d.",
   },
+  ...unaskedSettings(),
   {
     key: "silence",
     kind: choice("whole", "leading"),
@@ -400,6 +404,21 @@ function resetSettings(
       help: `Idle minutes; 60 for the mode idle if not set.${where}`,
     },
   ];
+}
+
+function unaskedSettings(): Setting[] {
+  const moments = [
+    ["errors", "on", "a command failed that failed before"],
+    ["starts", "on", "a session starts"],
+    ["files", "log", "a file was read"],
+    ["prompts", "log", "a prompt was answered before"],
+  ] as const;
+  return moments.map(([name, preset, when]) => ({
+    key: `unasked.${name}`,
+    kind: choice(...UNASKED_MODES),
+    preset,
+    help: `Whether memory speaks unasked when ${when}: log only notes down what it would say.`,
+  }));
 }
 
 export function presetOf({ preset }: Setting): JsonValue {

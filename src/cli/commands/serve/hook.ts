@@ -1,9 +1,12 @@
 import { thisMachine } from "../../../ingest/identity/identity.ts";
+import type { Environment } from "../../../ingest/source.ts";
 import { isSwitchedOff, readVariable } from "../../../model/variables.ts";
 import { requireAllowed } from "../../../policy.ts";
 import { type Command, defineCommand } from "../../command.ts";
-import type { Context } from "../../context.ts";
+import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { HOOK_AGENTS, type HookAgent } from "../../hook/output.ts";
+import { takenInput } from "../../pipe/hook.ts";
 import { storeOptions } from "../../setup/own-command.ts";
 import { withStore } from "../../store.ts";
 import { readText, toChoice } from "../../values.ts";
@@ -13,34 +16,30 @@ import { readText, toChoice } from "../../values.ts";
  */
 const DEADLINE_MS = 800;
 
-const AGENTS = ["claude-code"] as const;
-
 export const hook: Command = defineCommand({
   name: "hook",
-  summary: "Answer a hook of an agent; setup --hooks adds the calls.",
+  summary: "Answer a hook of an agent; setup adds the calls.",
   details:
-    "Reads the hook's JSON from standard input. SessionStart prints a line on the amount of memory (startup, clear), a hand-over of requests, decisions, changes and commands (compact, at most 4 KiB), or nothing (resume). PreCompact and SessionEnd store the transcript's new lines. The hand-over comes from the last 4 MiB of the transcript. Storing has a deadline (BACKSCROLL_HOOK_DEADLINE_MS, 800 if left out), after which a detached process continues. It always exits with 0, does nothing in a folder that a rule ignores, and with BACKSCROLL=off makes the session incognito; errors are a line on standard error.",
-  arguments: [{ name: "AGENT", help: `${AGENTS.join(", ")}.` }],
+    "Reads the hook's JSON from standard input. When a command failed, a file was read, a prompt was submitted or a session starts, it prints what memory says unasked, in the agent's form, or nothing: the hub answers within 150 ms, or it is silent. Of Claude Code it also answers SessionStart after a compaction with a hand-over of requests, decisions, changes and commands from the last 4 MiB of the transcript (at most 4 KiB), and stores the transcript's new lines at PreCompact and SessionEnd; that has a deadline (BACKSCROLL_HOOK_DEADLINE_MS, 800 if left out), after which a detached process continues. It always exits with 0, does nothing in a folder that a rule ignores or in a run without a person (CI; BACKSCROLL_UNATTENDED=on overrides), and with BACKSCROLL=off makes the session incognito; errors are a line on standard error. unasked log shows what was said.",
+  arguments: [{ name: "AGENT", help: `${HOOK_AGENTS.join(", ")}.` }],
   examples: ["hook claude-code < /dev/null"],
   run: async (context, args) => {
-    toChoice(args.AGENT, AGENTS, "AGENT");
+    const agent = toChoice(args.AGENT, HOOK_AGENTS, "AGENT");
     try {
-      await answer(context);
+      if (agent !== undefined) await answer(context, agent);
     } catch (error) {
       context.terminal.note(`backscroll: ${(error as Error).message}`);
     }
   },
 });
 
-async function answer(context: Context): Promise<void> {
-  const text = await readText("-", context.terminal);
+async function answer(context: Context, agent: HookAgent): Promise<void> {
+  const text = takenInput() ?? (await readText("-", context.terminal));
   // No event: run by hand.
   if (text.trim() === "") return;
   requireAllowed("hooks");
   const claude = await import("../../hook/claude-hook.ts");
   const input = claude.readHookInput(text);
-  const need = claude.needsOf(input);
-  if (need === undefined) return;
   const machine = thisMachine();
   const { transcript, sessionId } = input;
   if (isSwitchedOff("BACKSCROLL", machine.variables)) {
@@ -49,6 +48,8 @@ async function answer(context: Context): Promise<void> {
     await withStore(context, "create", (tenant) => keepNothing(tenant, [sessionId]));
     return;
   }
+  const need = agent === "claude-code" ? claude.needsOf(input) : undefined;
+  if (need === undefined) return answerMoment(context, agent, text, machine);
   if (await claude.isIgnored(input, machine)) return;
   const handover = need === "handover" ? await import("../../hook/handover-text.ts") : undefined;
   const handed = await handover?.transcriptHandover(transcript, sessionId);
@@ -60,8 +61,7 @@ async function answer(context: Context): Promise<void> {
   const late = new Promise<"late">((resolve) => {
     timer = setTimeout(() => resolve("late"), deadline);
   });
-  const work = withStore(context, need === "count" ? "read" : "create", async (tenant) => {
-    if (need === "count") return claude.memoryLine(tenant, input, Date.now());
+  const work = withStore(context, "create", async (tenant) => {
     if (handed !== undefined && (await claude.isLong(tenant, transcript, machine))) return "long";
     await claude.readTranscript(tenant, transcript, machine);
     return handed === undefined ? handover?.storedHandover(tenant, sessionId) : undefined;
@@ -72,11 +72,26 @@ async function answer(context: Context): Promise<void> {
     if (answered !== undefined) await context.terminal.write(claude.hookOutput(answered));
     return;
   }
-  if (need !== "count" && transcript !== "") {
+  if (transcript !== "") {
     claude.readLater(["ingest", transcript, ...storeOptions(context, machine)]);
   }
   if (answered === "long") return;
   context.terminal.note(`backscroll: ${input.event} took too long, and goes on by itself`);
   // Work in progress would keep the process, and the agent, waiting.
   process.exit(EXIT.ok);
+}
+
+/** Without a hub: in this process, with a store of its own. */
+async function answerMoment(
+  context: Context,
+  agent: HookAgent,
+  text: string,
+  machine: Environment,
+): Promise<void> {
+  if (isServer(context.address)) return;
+  const { answerHook } = await import("../../hook/answer.ts");
+  const { variables } = machine;
+  const question = { agent, payload: JSON.parse(text) as unknown, cwd: process.cwd(), variables };
+  const said = await withStore(context, "write", (tenant) => answerHook(tenant, question, machine));
+  await context.terminal.write(said);
 }

@@ -1,10 +1,13 @@
-import { parseTime } from "../../api/text/times.ts";
-import { askUnasked } from "../../unasked/ask.ts";
-import type { Moment } from "../../unasked/moment.ts";
-import { type Command, defineCommand, flag, option, usageError } from "../command.ts";
-import { EXIT } from "../exit.ts";
-import { withStore } from "../store.ts";
-import { clean } from "../text.ts";
+import { parseTime } from "../../../api/text/times.ts";
+import { askUnasked } from "../../../unasked/ask.ts";
+import type { Moment } from "../../../unasked/moment.ts";
+import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
+import { EXIT } from "../../exit.ts";
+import { withStore } from "../../store.ts";
+import { clean } from "../../text.ts";
+
+/** A person waits, and the store may have been closed a moment ago. */
+const DEADLINE_MS = 5_000;
 
 interface Asked {
   readonly prompt?: string;
@@ -18,7 +21,7 @@ export const unaskedAsk: Command = defineCommand({
   name: "unasked ask",
   summary: "Say what memory would say unasked in a moment, and why, or why not.",
   details:
-    "Takes one of --prompt, --error with --command, --file and --start. With --at it answers as of that time: nothing later is seen. Without --session, sessions of the folder that were active in the 20 minutes before count as the asker's own, which never answer. Stores nothing. Exits with 1 if it would be silent.",
+    "Takes one of --prompt, --error with --command, --file and --start. With --at it answers as of that time: nothing later is seen. Without --session, sessions of the folder that were active in the 20 minutes before count as the asker's own, which never answer. Only your own sessions speak (docs/ingest.md, whose words). Stores nothing. Exits with 1 if it would be silent.",
   options: {
     prompt: option("TEXT", "A person's prompt."),
     command: option("TEXT", "The command that failed."),
@@ -48,7 +51,7 @@ export const unaskedAsk: Command = defineCommand({
     };
     return withStore(context, "read", async (tenant) => {
       const { terminal } = context;
-      const said = await askUnasked(tenant, { ...place, ...asked });
+      const said = await askUnasked(tenant, { ...place, ...asked }, { deadlineMs: DEADLINE_MS });
       const code = said.speaks ? EXIT.ok : EXIT.nothing;
       if (context.json) {
         await terminal.printJson(said);
