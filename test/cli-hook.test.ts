@@ -169,22 +169,6 @@ test("a conversation without a transcript is handed back from the store", async 
   expect(text).toContain("- We decided to use port 7423 instead of 8080.");
 });
 
-test("a start gives the number of sessions in a line; a resumed session gets nothing", async () => {
-  const { hook } = world(WORK);
-  const nothing = { code: 0, stdout: "", stderr: "" };
-  expect(await hook("SessionEnd", { reason: "exit" })).toEqual(nothing);
-  for (const source of ["startup", "clear"]) {
-    const text = contextOf(await hook("SessionStart", { source }));
-    expect(text).toMatch(
-      /^Memory: Backscroll keeps 1 earlier conversation \(1 of them in this folder, the last \d+mo? ago\)\. .*search_sessions.*$/,
-    );
-  }
-  const elsewhere = contextOf(await hook("SessionStart", { source: "startup", cwd: "/other" }));
-  expect(elsewhere).toContain("(none of them in this folder)");
-  expect(await hook("SessionStart", { source: "resume" })).toEqual(nothing);
-  expect(await hook("Stop")).toEqual(nothing);
-});
-
 test.each(["SessionEnd", "PreCompact"])("%s stores the end of the transcript", async (event) => {
   const { folder, transcript, cli, hook } = world(WORK);
   await hook("SessionEnd");

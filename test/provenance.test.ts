@@ -44,7 +44,9 @@ test("what agents left in their folders is own, what came with a repository is f
   await ingest(engine, { environment });
   await ingest(engine, { environment, paths: [repository, elsewhere] });
   const { sessions } = await engine.listSessions({});
-  const found = sessions.map((each) => [each.origin.file?.slice(-7, -6), provenanceOf(each)]).sort();
+  const found = sessions
+    .map((each) => [each.origin.file?.slice(-7, -6), provenanceOf(each)])
+    .sort();
   expect(found).toEqual([
     ["a", "own"],
     ["b", "own"],

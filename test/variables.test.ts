@@ -50,6 +50,7 @@ const NONSENSE: Readonly<
 > = {
   BACKSCROLL: [["ingest"], "nope"],
   BACKSCROLL_HUB: [["mcp"], "nope"],
+  BACKSCROLL_UNATTENDED: [["mcp"], "nope"],
   BACKSCROLL_DB: [LIST, "mysql://secret@host/db"],
   BACKSCROLL_TENANT: [LIST, "a b"],
   BACKSCROLL_TOKEN: [LIST, "bsk_\nsecret"],

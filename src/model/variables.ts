@@ -5,7 +5,7 @@ import { isTenantName } from "./ids.ts";
 import { LANGUAGES, TELEMETRIES, TOOL_INDEXINGS } from "./inputs/choices.ts";
 
 export type VariableName =
-  | ("BACKSCROLL" | "BACKSCROLL_HUB")
+  | ("BACKSCROLL" | "BACKSCROLL_HUB" | "BACKSCROLL_UNATTENDED")
   | ("BACKSCROLL_DB" | "BACKSCROLL_TENANT" | "BACKSCROLL_TOKEN" | "BACKSCROLL_CONFIG")
   | ("BACKSCROLL_PRICES" | "BACKSCROLL_ORIGINALS" | "BACKSCROLL_TELEMETRY")
   | "BACKSCROLL_SECRETS"
@@ -63,6 +63,7 @@ export const SECRET_PREFIX_WORDS = "3 to 64 letters, digits or . _ : / -";
 export const VARIABLES: Readonly<Record<VariableName, Rule>> = {
   BACKSCROLL: SWITCH,
   BACKSCROLL_HUB: SWITCH,
+  BACKSCROLL_UNATTENDED: SWITCH,
   BACKSCROLL_DB: {
     words: "a path, :memory:, postgres://… or a server's http://…",
     fits: (text) =>
@@ -135,4 +136,8 @@ export function isSwitchedOff(
   variables: Variables,
 ): boolean {
   return OFF.includes((readVariable(name, variables) ?? "").toLowerCase());
+}
+
+export function isSwitchedOn(name: "BACKSCROLL_UNATTENDED", variables: Variables): boolean {
+  return ON.includes((readVariable(name, variables) ?? "").toLowerCase());
 }

@@ -4,6 +4,7 @@
  */
 
 import type { TenantApi } from "../engine/interfaces.ts";
+import type { Entry } from "../model/entry.ts";
 import { isPlainObject, type JsonObject } from "../model/json.ts";
 import { unlessDeleted } from "../recap/found-session.ts";
 import { MOMENTS, type UnaskedHit } from "./moment.ts";
@@ -40,17 +41,20 @@ const MAX_OF_SESSION = 5;
 const MAX_UNUSED = 2;
 
 /** Why it is not said, by what was said before. */
-export function refusalOf(
-  log: readonly Injection[],
+export async function refusalOf(
+  tenant: TenantApi,
   hit: UnaskedHit,
   session: string,
-): "already_said" | "unwanted" | "enough" | undefined {
+): Promise<"already_said" | "unwanted" | "enough" | undefined> {
+  const log = await readLog(tenant);
+  const here = log.filter((each) => each.said && each.session === session);
+  if (here.length >= MAX_OF_SESSION) return "enough";
   const same = log.filter((each) => isSame(each.hit, hit));
   if (same.some((each) => each.session === session)) return "already_said";
   if (same.some(({ unwanted }) => unwanted)) return "unwanted";
-  if (same.filter(({ said, used }) => said && !used).length >= MAX_UNUSED) return "unwanted";
-  const here = log.filter((each) => each.said && each.session === session);
-  return here.length >= MAX_OF_SESSION ? "enough" : undefined;
+  const unused = (each: readonly Injection[]) => each.filter(({ said, used }) => said && !used);
+  if (unused(same).length < MAX_UNUSED) return undefined;
+  return unused(await settleUse(tenant, same)).length < MAX_UNUSED ? undefined : "unwanted";
 }
 
 function isSame(one: UnaskedHit, other: UnaskedHit): boolean {
@@ -111,26 +115,32 @@ export async function settleUse(
   return settled;
 }
 
-/** Messages after it in which a use is looked for. */
-const MAX_AFTER = 100;
+/** The newest messages of a session, in which a use is looked for. */
+const PAGE = 100;
+const MAX_READ = 1_000;
 
 /** Whether the session that it was said to has done what it said, or opened where it pointed. */
-async function isUsed(tenant: TenantApi, injection: Injection): Promise<boolean> {
-  const { session, at, signs } = injection;
+async function isUsed(tenant: TenantApi, { session, at, signs }: Injection): Promise<boolean> {
   if (signs.length === 0 || session === "") return false;
   const meta = await unlessDeleted(() => tenant.getSessionMeta(session));
-  if (meta === undefined || meta.updatedAt < at) return false;
-  const offset = Math.max(0, meta.messageCount - MAX_AFTER);
-  const page = await tenant.listMessages(meta.id, { offset, limit: MAX_AFTER });
-  return page.messages.some(
-    ({ createdAt, blocks }) =>
-      createdAt >= at &&
-      blocks.some((block) => {
-        if (block.type !== "tool_use") return false;
-        const input = JSON.stringify(block.input);
-        return signs.some((sign) => input.includes(JSON.stringify(sign).slice(1, -1)));
-      }),
-  );
+  if (meta === undefined) return false;
+  for (let left = meta.messageCount; left > Math.max(0, meta.messageCount - MAX_READ); ) {
+    const offset = Math.max(0, left - PAGE);
+    const { messages } = await tenant.listMessages(meta.id, { offset, limit: left - offset });
+    const later = messages.filter(({ createdAt }) => createdAt >= at);
+    if (later.some((message) => shows(message, signs))) return true;
+    if (later.length < messages.length) return false;
+    left = offset;
+  }
+  return false;
+}
+
+function shows({ blocks }: Entry, signs: readonly string[]): boolean {
+  return blocks.some((block) => {
+    if (block.type !== "tool_use") return false;
+    const input = JSON.stringify(block.input);
+    return signs.some((sign) => input.includes(JSON.stringify(sign).slice(1, -1)));
+  });
 }
 
 /** Newer ones first: keys are listed in the order of their bytes. */

@@ -13,16 +13,17 @@ import { GitLookup } from "../../ingest/identity/git.ts";
 import type { Environment } from "../../ingest/source.ts";
 import { SOURCES } from "../../ingest/sources.ts";
 import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { isSwitchedOn } from "../../model/variables.ts";
 import { readPolicy } from "../../policy.ts";
 import { askUnasked } from "../../unasked/ask.ts";
-import { note, readLog, refusalOf } from "../../unasked/log.ts";
+import { note, refusalOf } from "../../unasked/log.ts";
 import type { Unasked } from "../../unasked/moment.ts";
 import type { HookInput } from "../pipe/place.ts";
 import { HOOK_AGENTS, hookOutput } from "./output.ts";
 import { type HookCall, readHookCall, type Told } from "./payload.ts";
 
 /** Past it, silence. */
-export const DEADLINE_MS = 150;
+const DEADLINE_MS = 150;
 
 export interface HookQuestion extends HookInput {
   readonly cwd: string;
@@ -34,8 +35,8 @@ export async function answerHook(
   tenant: TenantApi,
   question: HookQuestion,
   environment: Environment,
-  deadlineMs: number = DEADLINE_MS,
 ): Promise<string> {
+  const deadlineMs = Number(question.variables["BACKSCROLL_HOOK_DEADLINE_MS"]) || DEADLINE_MS;
   const { promise: late, resolve } = Promise.withResolvers<string>();
   const timer = setTimeout(() => resolve(""), deadlineMs);
   const until = performance.now() + deadlineMs;
@@ -70,8 +71,7 @@ async function say(
     { deadlineMs: left(until) },
   );
   if (!said.speaks || said.hit === null || performance.now() > until) return "";
-  const log = await readLog(tenant);
-  if (refusalOf(log, said.hit, call.session) !== undefined) return "";
+  if ((await refusalOf(tenant, said.hit, call.session)) !== undefined) return "";
   // Noted down before it is said: nothing is said that the log does not show.
   await noteDown(tenant, agent, { ...call, cwd: folder }, said, how === "on");
   const isSaid = how === "on" && performance.now() <= until;
@@ -107,7 +107,7 @@ function settingFor({ moment }: Told, { home, variables }: Environment): "on" | 
 
 /** Nobody reads what is said in a build, or to a program that runs the agent. */
 function isUnattended(variables: HookQuestion["variables"]): boolean {
-  if (variables["BACKSCROLL_UNATTENDED"] === "on") return false;
+  if (isSwitchedOn("BACKSCROLL_UNATTENDED", variables)) return false;
   const { CI, GITHUB_ACTIONS, CLAUDE_CODE_ENTRYPOINT: entry = "" } = variables;
   return CI === "true" || CI === "1" || GITHUB_ACTIONS === "true" || entry.startsWith("sdk-");
 }

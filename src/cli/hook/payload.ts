@@ -93,7 +93,8 @@ function outputOf(value: unknown): string {
     }
   };
   collect(value, 0);
-  const text = texts.join("\n");
+  // Gemini CLI puts a word before each part.
+  const text = texts.join("\n").replace(/^(?:Output|Stdout|Stderr|Error): /gm, "");
   if (text.length <= MAX_OUTPUT) return text.toWellFormed();
   return `${text.slice(0, MAX_OUTPUT / 2)}\n${text.slice(-MAX_OUTPUT / 2)}`.toWellFormed();
 }

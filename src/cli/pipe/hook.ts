@@ -9,8 +9,9 @@ import { parseArgs } from "node:util";
 import { Caller, isOn } from "./pipe.ts";
 import { hubPlace } from "./place.ts";
 
-/** From the start of this process, with that of a hub. */
-const BUDGET_MS = 380;
+/** The hub's time for an answer, and that of this process and a hub to start. */
+const ANSWER_MS = 150;
+const START_MS = 230;
 
 const MAX_INPUT_BYTES = 32 * 1024 * 1024;
 
@@ -30,6 +31,7 @@ export function takenInput(): string | undefined {
 /** False if the whole program is to answer. */
 export async function runHook(argv: readonly string[], program: string): Promise<boolean> {
   const { BACKSCROLL: isKept, BACKSCROLL_HUB: hub } = process.env;
+  const { BACKSCROLL_HOOK_DEADLINE_MS: deadline } = process.env;
   const named = readArguments(argv);
   if (named === undefined || process.stdin.isTTY || !isOn(isKept) || !isOn(hub)) return false;
   taken = await readInput();
@@ -43,7 +45,7 @@ export async function runHook(argv: readonly string[], program: string): Promise
   const caller = new Caller(place, [program, "hub"]);
   const link = await caller.link(
     caller.greeting("ask", { question: { agent, payload } }),
-    BUDGET_MS - performance.now(),
+    START_MS + (Number(deadline) || ANSWER_MS) - performance.now(),
   );
   const { text = "" } = link?.answer ?? {};
   await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));

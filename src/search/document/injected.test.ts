@@ -15,6 +15,13 @@ test("injected text is removed, and typed text stays", () => {
   check("<local-command-stdout>noise</local-command-stdout>", "");
   check("<bash-input>npm test</bash-input><bash-stdout>ok</bash-stdout>", "npm test");
   check("<environment_context><cwd>/x</cwd></environment_context>hello", "hello");
+  const said = '<recalled-context from="backscroll" about="data">old lock</recalled-context>';
+  check(`<hook_context>${said}</hook_context> why?`, "why?");
+  check(`${said.replaceAll("<", "&lt;").replaceAll(">", "&gt;")} why?`, "why?");
+  check(
+    "<recalled-contexts>kept</recalled-contexts>",
+    "<recalled-contexts>kept</recalled-contexts>",
+  );
   check("a <ide_selection>x</ide_selection> b <ide_selection>y</ide_selection> c", "a b c");
 });
 

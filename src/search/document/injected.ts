@@ -38,9 +38,15 @@ const INJECTED_ELEMENTS: readonly string[] = [
   "turn_aborted",
   // Gemini CLI
   "session_context",
+  "hook_context",
+  // Qwen Code
+  "qwen:user-prompt-submit-context",
+  // Kimi
+  "hook_result",
   // Copilot
   "current_datetime",
   "system_notification",
+  "system_reminder",
   // Recalled memories of this product and others.
   "recalled-context",
   "recalled-memories",
@@ -72,10 +78,14 @@ const INJECTED_OPENINGS: readonly string[] = [
 ];
 
 /** `text` without injected parts, which are added to `removed`. */
-export function withoutInjected(text: string, removed: string[] = []): string {
+export function withoutInjected(given: string, removed: string[] = []): string {
+  let text = given;
   if (INJECTED_OPENINGS.some((opening) => text.trimStart().startsWith(opening))) {
     removed.push(text);
     return "";
+  }
+  if (text.includes("&lt;recalled-context")) {
+    text = withoutElement(text, "recalled-context", removed, ESCAPED_MARKS);
   }
   if (!text.includes("<")) return text;
   const bare = INJECTED_ELEMENTS.reduce((rest, name) => withoutElement(rest, name, removed), text);
@@ -93,21 +103,35 @@ export function opensInjected(text: string): boolean {
   const opening = text.trimStart();
   return (
     INJECTED_OPENINGS.some((each) => opening.startsWith(each)) ||
-    INJECTED_ELEMENTS.some((name) => opening.startsWith(`<${name}>`))
+    INJECTED_ELEMENTS.some((name) => startOf(opening, name, 0, MARKS) === 0)
   );
 }
 
 /** An unclosed tag is ordinary text. */
-function withoutElement(text: string, name: string, removed: string[]): string {
-  const [open, close] = [`<${name}>`, `</${name.split(" ")[0]}>`];
+function withoutElement(text: string, name: string, removed: string[], marks = MARKS): string {
+  const close = `${marks.open}/${name.split(" ")[0]}${marks.end}`;
   let kept = "";
   let at = 0;
   for (;;) {
-    const start = text.indexOf(open, at);
+    const start = startOf(text, name, at, marks);
     const end = start < 0 ? -1 : text.indexOf(close, start);
     if (end < 0) return at === 0 ? text : kept + text.slice(at);
     kept += `${text.slice(at, start)} `;
     at = end + close.length;
     removed.push(text.slice(start, at));
   }
+}
+
+const MARKS = { open: "<", end: ">" };
+/** Agents quote our own frame in elements of theirs. */
+const ESCAPED_MARKS = { open: "&lt;", end: "&gt;" };
+
+/** The first opening tag from `from` on, with attributes or without. */
+function startOf(text: string, name: string, from: number, { open, end }: typeof MARKS): number {
+  const tag = `${open}${name}`;
+  let at = text.indexOf(tag, from);
+  while (at >= 0 && text[at + tag.length] !== " " && !text.startsWith(end, at + tag.length)) {
+    at = text.indexOf(tag, at + 1);
+  }
+  return at;
 }

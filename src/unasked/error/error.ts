@@ -77,6 +77,7 @@ function tell(command: string, line: string, { hit, call, text, at }: Cure): Fou
       `Worked then: ${shownCommand(text)}  (${shortId}#${call.index})`,
     ],
     person: `this error was met on ${dayOf(at)}, too; passed on what worked (${shortId}).`,
+    command: text,
   };
 }
 

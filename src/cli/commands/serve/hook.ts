@@ -1,5 +1,7 @@
+import { existsSync } from "node:fs";
 import { thisMachine } from "../../../ingest/identity/identity.ts";
 import type { Environment } from "../../../ingest/source.ts";
+import type { JsonObject } from "../../../model/json.ts";
 import { isSwitchedOff, readVariable } from "../../../model/variables.ts";
 import { requireAllowed } from "../../../policy.ts";
 import { type Command, defineCommand } from "../../command.ts";
@@ -88,10 +90,12 @@ async function answerMoment(
   text: string,
   machine: Environment,
 ): Promise<void> {
-  if (isServer(context.address)) return;
+  const { readHookCall } = await import("../../hook/payload.ts");
+  const payload = JSON.parse(text) as JsonObject;
+  const { address } = context;
+  if (readHookCall(payload) === undefined || isServer(address) || !existsSync(address)) return;
   const { answerHook } = await import("../../hook/answer.ts");
-  const { variables } = machine;
-  const question = { agent, payload: JSON.parse(text) as unknown, cwd: process.cwd(), variables };
+  const question = { agent, payload, cwd: process.cwd(), variables: machine.variables };
   const said = await withStore(context, "write", (tenant) => answerHook(tenant, question, machine));
   await context.terminal.write(said);
 }

@@ -85,6 +85,7 @@ export const mcp: Command = defineCommand({
     const isOwn = context.address !== MEMORY && !isServer(context.address);
     const isOff = isSwitchedOff("BACKSCROLL", process.env);
     readVariable("BACKSCROLL_HUB", process.env);
+    readVariable("BACKSCROLL_UNATTENDED", process.env);
     const isKept = isOwn && !isOff && options["no-ingest"] !== true;
     const owner = randomUUID();
     // First: a client may kill its server before a store is open.
