@@ -19,7 +19,7 @@ import { runSetup, type SetupOptions } from "../src/cli/commands/serve/setup.ts"
 import { createContext } from "../src/cli/context.ts";
 import { programWords } from "../src/cli/setup/own-command.ts";
 import { Terminal } from "../src/cli/terminal.ts";
-import { callCli, environmentOf, type Ran, ROOT } from "./support/cli.ts";
+import { callCli, environmentOf, type Ran, ROOT, runCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 
 /** A home with no agent in it, nor on the PATH. */
@@ -39,6 +39,7 @@ function world() {
 
 const COMMAND = [process.execPath, join(ROOT, "bin/backscroll.js"), "mcp"];
 
+const CONTINUE = ".continue/config.yaml";
 const VSCODE = ".config/Code/User/mcp.json";
 const JSONC =
   '{\n  // what I use\n  "servers": {\n    "a": { "command": "x" }, // first\n  },\n}\n';
@@ -51,6 +52,9 @@ interface Report {
     readonly outcome: string;
     readonly diff: readonly string[];
     readonly copy: string | null;
+    readonly file: string;
+    readonly error: string | null;
+    readonly paste: string | null;
     readonly check: { readonly ok: boolean; readonly tools: number; readonly error: string } | null;
   }[];
 }
@@ -102,7 +106,7 @@ test("agents are found by their folders, configured, and checked as they would s
 });
 
 test("every agent's file can be created, and is deleted again when empty", async () => {
-  const { home, cli, text } = world();
+  const { home, cli, put, text } = world();
   const all = await cli("setup", "nobody");
   const names = /known are (.*) \(/.exec(all.stderr)?.[1]?.split(", ") ?? [];
   expect(names).toEqual([
@@ -117,8 +121,14 @@ test("every agent's file can be created, and is deleted again when empty", async
     "windsurf",
     "zed",
     "crush",
+    "kimi-code",
+    "droid",
+    "continue",
+    "cline",
     "claude-desktop",
   ]);
+  const yaml = "name: Main\nmodels: [] # mine\n";
+  put(CONTINUE, yaml);
   const added = await cli("setup", ...names, "--yes", "--no-check", "--hooks", "--json");
   expect([added.code, added.stderr]).toEqual([0, ""]);
   const [command, ...args] = COMMAND;
@@ -134,6 +144,13 @@ test("every agent's file can be created, and is deleted again when empty", async
     enabled: true,
   });
   expect(parsed(".copilot/mcp-config.json").mcpServers.backscroll.tools).toEqual(["*"]);
+  expect(parsed(".kimi-code/mcp.json").mcpServers.backscroll).toEqual(plain);
+  expect(parsed(".factory/mcp.json").mcpServers.backscroll).toEqual({ type: "stdio", ...plain });
+  const cline = ".cline/data/settings/cline_mcp_settings.json";
+  expect(parsed(cline).mcpServers.backscroll).toEqual({ type: "stdio", ...plain });
+  expect(text(CONTINUE)).toBe(
+    `${yaml}mcpServers:\n  - name: backscroll\n    command: ${JSON.stringify(command)}\n    args: ${JSON.stringify(args)}\n`,
+  );
   const { hooks } = parsed(".claude/settings.json");
   expect(Object.keys(hooks)).toEqual(["SessionStart", "PreCompact", "SessionEnd"]);
   expect(hooks.SessionStart[0].matcher).toBe("startup|clear|compact");
@@ -142,7 +159,8 @@ test("every agent's file can be created, and is deleted again when empty", async
   const removed = await cli("setup", ...names, "--remove", "--yes", "--json");
   expect(new Set(outcomes(removed).map(([, , outcome]) => outcome))).toEqual(new Set(["removed"]));
   const files = readdirSync(home, { recursive: true, withFileTypes: true });
-  expect(files.filter((file) => file.isFile()).map(({ name }) => name)).toEqual([]);
+  expect(files.filter((file) => file.isFile()).map(({ name }) => name)).toEqual(["config.yaml"]);
+  expect(text(CONTINUE)).toBe(yaml);
 });
 
 test("a dry run writes nothing and shows its changes", async () => {
@@ -170,6 +188,108 @@ test("a file that does not parse is named with its line, and nothing is written"
   expect((await cli("setup", "codex", "--yes")).stderr).toContain(
     `${toml}:2: illegal character in key`,
   );
+});
+
+describe("a file that may not be written", () => {
+  test("is named with the reason and what to paste, and the other agents are set up", async () => {
+    const { home, cli, put, text } = world();
+    // A folder in the place of the file, or of its copy, fails for root, too.
+    mkdirSync(join(home, ".cursor/mcp.json"), { recursive: true });
+    put(".codex/config.toml", TOML);
+    mkdirSync(join(home, ".codex/config.toml.before-backscroll"));
+    mkdirSync(join(home, ".copilot"));
+    symlinkSync("/proc/nowhere/mcp.json", join(home, ".copilot/mcp-config.json"));
+    put(VSCODE, JSONC);
+    const ran = await cli("setup", "--yes", "--no-check");
+    expect([ran.code, ran.stderr]).toEqual([1, ""]);
+    expect(ran.stdout).toContain("VS Code: added (~/.config/Code/User/mcp.json)\n");
+    expect(ran.stdout).toContain(
+      `Codex: could not write ~/.codex/config.toml: illegal operation on a directory\n  To paste there:\n    [mcp_servers.backscroll]\n    command = ${JSON.stringify(COMMAND[0])}\n`,
+    );
+    expect(ran.stdout).toContain(
+      'Cursor: could not write ~/.cursor/mcp.json: illegal operation on a directory\n  To paste there:\n    {\n      "mcpServers": {\n        "backscroll": {\n',
+    );
+    expect(ran.stdout).toContain(
+      "GitHub Copilot CLI: could not write ~/.copilot/mcp-config.json: ",
+    );
+    expect(text(".codex/config.toml")).toBe(TOML);
+
+    const again = await cli("setup", "cursor", "vscode", "--yes", "--no-check", "--json");
+    expect([again.code, outcomes(again)]).toEqual([
+      1,
+      [
+        ["cursor", "server", "failed"],
+        ["vscode", "server", "unchanged"],
+      ],
+    ]);
+    const [cursor, vscode] = (JSON.parse(again.stdout) as Report).agents;
+    expect(cursor).toMatchObject({ error: "illegal operation on a directory", copy: null });
+    const [command, ...args] = COMMAND;
+    expect(JSON.parse(cursor?.paste ?? "")).toEqual({
+      mcpServers: { backscroll: { command, args } },
+    });
+    expect([vscode?.error, vscode?.paste]).toEqual([null, null]);
+    expect((await cli("setup", "cursor", "--check")).stdout).toContain("Cursor: could not read ");
+  });
+
+  test("leaves no copy behind, and the file as it was", async () => {
+    const { home, put, text } = world();
+    const bound = (...args: string[]) =>
+      runCli(args, { cwd: home, env: { HOME: home, PATH: "/usr/bin:/bin" }, isBound: true });
+    // As a package manager's store of settings: the link's own folder may be written.
+    const store = put("store/mcp.json", "{}\n");
+    mkdirSync(join(home, ".cursor"));
+    symlinkSync(store, join(home, ".cursor/mcp.json"));
+    chmodSync(join(home, "store"), 0o555);
+    put(".codex/config.toml", TOML);
+    chmodSync(join(home, ".codex"), 0o555);
+    chmodSync(put(".gemini/settings.json", "{}\n"), 0o444);
+    put(VSCODE, JSONC);
+    const names = ["codex", "cursor", "vscode", "gemini-cli"];
+    const ran = await bound("setup", ...names, "--yes", "--no-check", "--json");
+    expect([ran.code, outcomes(ran).map(([, , outcome]) => outcome)]).toEqual([
+      1,
+      ["failed", "failed", "added", "failed"],
+    ]);
+    const failed = (JSON.parse(ran.stdout) as Report).agents.filter(({ error }) => error !== null);
+    expect(failed.map(({ error }) => error)).toEqual(Array(3).fill("permission denied"));
+    expect([
+      text(".cursor/mcp.json"),
+      text(".codex/config.toml"),
+      text(".gemini/settings.json"),
+    ]).toEqual(["{}\n", TOML, "{}\n"]);
+    const left = readdirSync(home, { recursive: true, withFileTypes: true });
+    const files = left.filter((file) => !file.isDirectory()).map(({ name }) => name);
+    expect(files.toSorted()).toEqual([
+      "config.toml",
+      "mcp.json",
+      "mcp.json",
+      "mcp.json",
+      "mcp.json.before-backscroll",
+      "settings.json",
+    ]);
+    chmodSync(join(home, ".codex"), 0o755);
+    await bound("setup", "codex", "--yes", "--no-check");
+    chmodSync(join(home, ".codex"), 0o555);
+    const removed = await bound("setup", "codex", "vscode", "--remove", "--yes");
+    expect(removed.code).toBe(1);
+    expect(removed.stdout).toContain(
+      "Codex: could not write ~/.codex/config.toml: permission denied",
+    );
+    expect(removed.stdout).toContain("    - [mcp_servers.backscroll]\n");
+    expect(text(".codex/config.toml.before-backscroll")).toBe(TOML);
+    expect(text(VSCODE)).toBe(JSONC);
+    chmodSync(join(home, "store"), 0o755);
+    chmodSync(join(home, ".codex"), 0o755);
+  });
+
+  test("Continue's own defaults are not replaced by a new file", async () => {
+    const { home, cli } = world();
+    const ran = await cli("setup", "continue", "--yes", "--no-check");
+    expect([ran.code, ran.stdout]).toEqual([1, expect.stringContaining("Continue's own defaults")]);
+    expect(ran.stdout).toContain("    mcpServers:\n      - name: backscroll\n");
+    expect(readdirSync(home)).toEqual([]);
+  });
 });
 
 test("without a terminal it needs --yes", async () => {
