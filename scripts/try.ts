@@ -7,6 +7,7 @@
  * Needs the network for `npm install`; nothing else leaves this machine. Not part of `npm test`.
  */
 
+import { setTimeout as pause } from "node:timers/promises";
 import { TOKEN_ESTIMATE } from "../src/context/tokens.ts";
 import { CLIENTS, type Client, clientName } from "./try/clients.ts";
 import { Installation } from "./try/installation.ts";
@@ -16,6 +17,9 @@ import { tryResume } from "./try/resume.ts";
 /** Said in the first conversation only, by the user and then by the model. */
 const ASKED = "the walrus keeps the cron lock in slot 4711";
 const ANSWERED = "noted: the pelican guards it";
+
+/** The server's final read ends ten seconds after the last line. */
+const PAUSE_MS = 12_000;
 
 async function main(): Promise<number> {
   const [given = ""] = process.argv.slice(2);
@@ -58,6 +62,7 @@ async function converse(
   };
   await say(`Remember that ${ASKED}.`);
   const { name: tool, field } = await installation.searchTool();
+  await pause(PAUSE_MS);
   const before = model.toolResults.length;
   // The second conversation shares only the searched word with the first.
   await say(`CALL ${tool} ${JSON.stringify({ [field]: "pelican" })} please`);
