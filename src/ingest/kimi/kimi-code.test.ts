@@ -4,8 +4,8 @@ import { fixture } from "../../../test/support/transcripts.ts";
 import { KIMI_CODE } from "./kimi-code.ts";
 
 const FILE = fixture("kimi-code/wire.jsonl");
-const SESSION = "session_0c9d6f0e-6a51-4f0c-9e6b-2b1a7a1f0001";
-const PATH = `/home/ana/.kimi-code/sessions/wd_cron_0f9d/${SESSION}/agents/main/wire.jsonl`;
+const SESSION = "0c9d6f0e-6a51-4f0c-9e6b-2b1a7a1f0001";
+const PATH = `/home/ana/.kimi-code/sessions/wd_cron_0f9d/session_${SESSION}/agents/main/wire.jsonl`;
 const files = { "../../state.json": '{"version":2,"cwd":"/home/ana/cron","title":"Crons"}' };
 const START = 1_770_000_000_000;
 
@@ -46,6 +46,9 @@ test("a session of Kimi Code has its messages, calls, results, usage and folder"
   });
   expect(entries[4]).toMatchObject({ actor: "Bash", blocks: [{ output: "cron.lock\n" }] });
   expect(leaf).toBe(entries[5]?.sourceId);
+  expect(KIMI_CODE.resumeCommand?.({ id: SESSION, cwd: null })).toBe(
+    `kimi --session session_${SESSION}`,
+  );
   expect(problems).toEqual([]);
   expect(ignored.get("llm.tools_snapshot")).toBe(1);
   expect(ignored.get("agent.message.appended")).toBe(2);

@@ -39,6 +39,9 @@ import { toBlocks } from "./kimi-blocks.ts";
 
 const FORMAT = "kimi-code";
 
+/** Of every session's id: without it the first characters tell sessions apart. */
+const PREFIX = "session_";
+
 /** An answer without writes for this long is complete or abandoned. */
 const QUIET_MS = 10 * 60 * 1000;
 
@@ -94,7 +97,7 @@ export const KIMI_CODE: TranscriptSource = {
     return { sessions: sessions(), problems, isPostponed: () => isPostponed };
   },
 
-  resumeCommand: ({ id }) => commandFor("kimi --session ", id),
+  resumeCommand: ({ id }) => commandFor(`kimi --session ${PREFIX}`, id),
 };
 
 /** The tools of a request, in every session the same. */
@@ -116,7 +119,8 @@ async function describe(
   header: Fields,
 ): Promise<ReturnType<typeof toImportedSession>> {
   const isNamed = folderName(path, 2) === "agents" && fileName(path) === "wire.jsonl";
-  const name = isNamed ? folderName(path, 3) : fileName(path).replace(/\.jsonl$/, "");
+  const whole = isNamed ? folderName(path, 3) : fileName(path).replace(/\.jsonl$/, "");
+  const name = whole.startsWith(PREFIX) ? whole.slice(PREFIX.length) : whole;
   const agent = isNamed ? folderName(path) : "main";
   const text = await files?.readText("../../state.json", MAX_STATE_BYTES);
   const value = text === undefined ? undefined : parseJson(text);
