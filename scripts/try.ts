@@ -1,24 +1,30 @@
 /**
  * `npm run try -- CLIENT | resume`: real clients, from npm, with our MCP server and a mock model on
- * loopback. `CLIENT` holds three conversations in a row: the later ones must find the first. `resume`
- * begins a conversation in Claude Code, goes on in Codex, and comes back. Prints what the model saw.
+ * loopback. `CLIENT` holds two conversations in a row: the second must find the first by one call.
+ * `resume` begins a conversation in Claude Code, goes on in Codex, and comes back. Prints what the
+ * model saw.
  *
  * Needs the network for `npm install`; nothing else leaves this machine. Not part of `npm test`.
  */
 
+import { setTimeout as pause } from "node:timers/promises";
 import { TOKEN_ESTIMATE } from "../src/context/tokens.ts";
-import { CLIENTS, type Client } from "./try/clients.ts";
+import { CLIENTS, type Client, clientName } from "./try/clients.ts";
 import { Installation } from "./try/installation.ts";
 import { type MockModel, startMockModel } from "./try/mock-model.ts";
 import { tryResume } from "./try/resume.ts";
 
-/** Said in the first conversation only, by the user and, in its last message, by the model. */
+/** Said in the first conversation only, by the user and then by the model. */
 const ASKED = "the walrus keeps the cron lock in slot 4711";
 const ANSWERED = "noted: the pelican guards it";
 
+/** The server's final read ends ten seconds after the last line. */
+const PAUSE_MS = 12_000;
+
 async function main(): Promise<number> {
   const [given = ""] = process.argv.slice(2);
-  const [name = "", version] = given.split("@");
+  const [short = "", version] = given.split("@");
+  const name = clientName(short) ?? "";
   const client = CLIENTS[name];
   if (client === undefined && given !== "resume") {
     const names = Object.keys(CLIENTS).join(" | ");
@@ -55,21 +61,20 @@ async function converse(
     console.log(`\n> ${prompt}\n  (${client.package}, ${seconds} s)`);
   };
   await say(`Remember that ${ASKED}.`);
-  // The later conversations share only the searched word with the first.
-  await say('CALL search_sessions {"query":"walrus"} please');
-  await say('CALL search_sessions {"query":"pelican"} please');
-  const [first = "", second = ""] = model.toolResults;
-  for (const [what, seen] of [
-    ["walrus", first],
-    ["pelican", second],
-  ] as const) {
-    const bytes = Buffer.byteLength(seen);
-    const tokens = TOKEN_ESTIMATE.countText(seen);
-    console.log(`\n--- search_sessions "${what}": what the model saw ---\n${seen}`);
+  const { name: tool, field } = await installation.searchTool();
+  await pause(PAUSE_MS);
+  const before = model.toolResults.length;
+  // The second conversation shares only the searched word with the first.
+  await say(`CALL ${tool} ${JSON.stringify({ [field]: "pelican" })} please`);
+  const results = model.toolResults.slice(before);
+  for (const seen of results) {
+    const [bytes, tokens] = [Buffer.byteLength(seen), TOKEN_ESTIMATE.countText(seen)];
+    console.log(`\n--- what the model saw of ${tool} ---\n${seen}`);
     console.log(`--- ${bytes} bytes, about ${tokens} tokens ---`);
   }
-  const isFound = first.includes("4711") && second.includes("pelican guards");
-  console.log(isFound ? "\nThe first conversation was found whole." : "\nNOT FOUND");
+  const [seen = ""] = results;
+  const isFound = results.length === 1 && [ASKED, ANSWERED].every((said) => seen.includes(said));
+  console.log(isFound ? "\nThe first conversation was found by one call." : "\nNOT FOUND");
   return isFound ? 0 : 1;
 }
 

@@ -5,7 +5,6 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -19,44 +18,18 @@ import { runSetup, type SetupOptions } from "../src/cli/commands/serve/setup.ts"
 import { createContext } from "../src/cli/context.ts";
 import { programWords } from "../src/cli/setup/own-command.ts";
 import { Terminal } from "../src/cli/terminal.ts";
-import { callCli, environmentOf, type Ran, ROOT } from "./support/cli.ts";
+import { environmentOf, ROOT } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
-
-/** A home with no agent in it, nor on the PATH. */
-function world() {
-  const home = realpathSync(createFolder());
-  const cli = (...args: string[]): Promise<Ran> =>
-    callCli(args, { cwd: home, env: { HOME: home, PATH: "/usr/bin:/bin" } });
-  const put = (path: string, text: string): string => {
-    const file = join(home, path);
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-    return file;
-  };
-  const text = (path: string) => readFileSync(join(home, path), "utf8");
-  return { home, cli, put, text };
-}
-
-const COMMAND = [process.execPath, join(ROOT, "bin/backscroll.js"), "mcp"];
-
-const VSCODE = ".config/Code/User/mcp.json";
-const JSONC =
-  '{\n  // what I use\n  "servers": {\n    "a": { "command": "x" }, // first\n  },\n}\n';
-const TOML = 'model = "gpt-5" # mine\n\n[mcp_servers.other]\ncommand = "o"\n';
-
-interface Report {
-  readonly agents: readonly {
-    readonly agent: string;
-    readonly what: string;
-    readonly outcome: string;
-    readonly diff: readonly string[];
-    readonly copy: string | null;
-    readonly check: { readonly ok: boolean; readonly tools: number; readonly error: string } | null;
-  }[];
-}
-
-const outcomes = ({ stdout }: Ran) =>
-  (JSON.parse(stdout) as Report).agents.map(({ agent, what, outcome }) => [agent, what, outcome]);
+import {
+  COMMAND,
+  CONTINUE,
+  JSONC,
+  outcomes,
+  type Report,
+  TOML,
+  VSCODE,
+  world,
+} from "./support/setup-world.ts";
 
 test("agents are found by their folders, configured, and checked as they would start it", async () => {
   const { home, cli, put, text } = world();
@@ -102,7 +75,7 @@ test("agents are found by their folders, configured, and checked as they would s
 });
 
 test("every agent's file can be created, and is deleted again when empty", async () => {
-  const { home, cli, text } = world();
+  const { home, cli, put, text } = world();
   const all = await cli("setup", "nobody");
   const names = /known are (.*) \(/.exec(all.stderr)?.[1]?.split(", ") ?? [];
   expect(names).toEqual([
@@ -117,8 +90,14 @@ test("every agent's file can be created, and is deleted again when empty", async
     "windsurf",
     "zed",
     "crush",
+    "kimi-code",
+    "droid",
+    "continue",
+    "cline",
     "claude-desktop",
   ]);
+  const yaml = "name: Main\nmodels: [] # mine\n";
+  put(CONTINUE, yaml);
   const added = await cli("setup", ...names, "--yes", "--no-check", "--hooks", "--json");
   expect([added.code, added.stderr]).toEqual([0, ""]);
   const [command, ...args] = COMMAND;
@@ -134,6 +113,13 @@ test("every agent's file can be created, and is deleted again when empty", async
     enabled: true,
   });
   expect(parsed(".copilot/mcp-config.json").mcpServers.backscroll.tools).toEqual(["*"]);
+  expect(parsed(".kimi-code/mcp.json").mcpServers.backscroll).toEqual(plain);
+  expect(parsed(".factory/mcp.json").mcpServers.backscroll).toEqual({ type: "stdio", ...plain });
+  const cline = ".cline/data/settings/cline_mcp_settings.json";
+  expect(parsed(cline).mcpServers.backscroll).toEqual({ type: "stdio", ...plain });
+  expect(text(CONTINUE)).toBe(
+    `${yaml}mcpServers:\n  - name: backscroll\n    command: ${JSON.stringify(command)}\n    args: ${JSON.stringify(args)}\n`,
+  );
   const { hooks } = parsed(".claude/settings.json");
   expect(Object.keys(hooks)).toEqual(["SessionStart", "PreCompact", "SessionEnd"]);
   expect(hooks.SessionStart[0].matcher).toBe("startup|clear|compact");
@@ -142,7 +128,8 @@ test("every agent's file can be created, and is deleted again when empty", async
   const removed = await cli("setup", ...names, "--remove", "--yes", "--json");
   expect(new Set(outcomes(removed).map(([, , outcome]) => outcome))).toEqual(new Set(["removed"]));
   const files = readdirSync(home, { recursive: true, withFileTypes: true });
-  expect(files.filter((file) => file.isFile()).map(({ name }) => name)).toEqual([]);
+  expect(files.filter((file) => file.isFile()).map(({ name }) => name)).toEqual(["config.yaml"]);
+  expect(text(CONTINUE)).toBe(yaml);
 });
 
 test("a dry run writes nothing and shows its changes", async () => {

@@ -99,7 +99,7 @@ async function ingestFresh(name: string, folder: string, content: string, word: 
 }
 
 /** Messages without ids are identified by their content: a changed last one is a new one. */
-const NAMELESS = /^(cline|continue|kimi)/;
+const NAMELESS = /^(cline|continue|kimi)\//;
 
 /** The first word, one in the middle, the last, and two. */
 function choices(name: string, words: readonly string[]): string[][] {

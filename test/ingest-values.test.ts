@@ -30,6 +30,7 @@ const FIXTURES = [
   "qwen-code/chat.jsonl",
   "opencode-export/export.json",
   "kimi/context.jsonl",
+  "kimi-code/wire.jsonl",
   "droid/session.jsonl",
   "continue/session.json",
   "openhands/events.jsonl",

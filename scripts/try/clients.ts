@@ -101,7 +101,21 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
       OPENAI_MODEL: "mock",
     }),
   },
+  "copilot-cli": {
+    package: "@github/copilot",
+    ask: (prompt) => ["copilot", "-p", prompt, "--allow-all-tools", "--no-auto-update"],
+    env: (setting) => ({
+      COPILOT_PROVIDER_BASE_URL: openai(setting),
+      COPILOT_PROVIDER_API_KEY: "none",
+      COPILOT_MODEL: "mock",
+    }),
+  },
 };
+
+/** The whole name for `gemini` and the like; undefined if there is none. */
+export function clientName(given: string): string | undefined {
+  return Object.keys(CLIENTS).find((name) => name === given || name.startsWith(`${given}-`));
+}
 
 /** Configures the client's model. */
 export function configure(client: Client, setting: TrySetting): void {

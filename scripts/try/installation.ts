@@ -4,6 +4,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
+import { Client as McpClient } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { type Client, configure, type TrySetting } from "./clients.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -54,13 +56,31 @@ export class Installation {
     return this.run(["backscroll", ...args], {});
   }
 
+  /** The first tool with `search` in its name that the server lists, and its first required field. */
+  async searchTool(): Promise<{ readonly name: string; readonly field: string }> {
+    const client = new McpClient({ name: "try", version: "1.0.0" });
+    const command = join(this.setting.folder, "node_modules/.bin/backscroll");
+    const args = ["mcp", "--final-read", "0"];
+    await client.connect(new StdioClientTransport({ command, args, env: this.#environment({}) }));
+    const { tools } = await client.listTools();
+    await client.close();
+    const tool = tools.find(({ name }) => name.includes("search"));
+    const field = tool?.inputSchema.required?.[0];
+    if (tool === undefined || field === undefined) throw new Error("the server lists no search");
+    return { name: tool.name, field };
+  }
+
+  /** Without the caller's environment: inside an agent, it would pass on that agent's session. */
+  #environment(env: Readonly<Record<string, string>>): Record<string, string> {
+    const { folder, home } = this.setting;
+    const path = [join(folder, "node_modules/.bin"), dirname(process.execPath), ownPath()];
+    return { PATH: path.join(delimiter), HOME: home, USERPROFILE: home, ...env };
+  }
+
   /** Gives standard output; on failure prints all output and throws. */
   async run(command: readonly string[], env: Readonly<Record<string, string>>): Promise<string> {
     const [file = "", ...args] = command;
-    const { folder, home } = this.setting;
-    const path = [join(folder, "node_modules/.bin"), dirname(process.execPath), ownPath()];
-    // Without the caller's environment: inside an agent, it would pass on that agent's session.
-    const own = { PATH: path.join(delimiter), HOME: home, USERPROFILE: home, ...env };
+    const own = this.#environment(env);
     const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
     const child = spawn(file, args, { cwd: this.project, env: own, stdio });
     let [output, all] = ["", ""];

@@ -311,10 +311,14 @@ interface Piece {
   readonly id?: unknown;
 }
 
-/** Clients add reminders to the user's message, which are not part of the question. */
+/** Elements that clients put before the user's words, in the same message or one of their own. */
+const REMINDERS = /^(\s*<([\w-]+)[^>]*>.*?<\/\2>)+\s*/s;
+
 function toConversation(pieces: readonly Piece[], tools: readonly Named[]): Conversation {
   const isAsk = ({ isAsk: asks, text, result }: Piece) =>
-    asks && result === undefined && text !== "" && !/^\s*(<|# AGENTS\.md|Tool loaded)/.test(text);
+    asks &&
+    result === undefined &&
+    !/^\s*(<|# AGENTS\.md|Tool loaded|$)/.test(text.replace(REMINDERS, ""));
   const at = pieces.findLastIndex(isAsk);
   const results = pieces.slice(at + 1).flatMap(({ result, id }) => {
     if (result === undefined) return [];

@@ -23,7 +23,7 @@ export const EXIT = {
 export const EXIT_MEANINGS: Readonly<Record<keyof typeof EXIT, string>> = {
   ok: "Success. An empty list is a success, too.",
   nothing:
-    "No such session, entry, memory, fact, route or token; a search found nothing; there is nothing to compact; `setup` found no agent or a server that does not start; or `doctor` found problems.",
+    "No such session, entry, memory, fact, route or token; a search found nothing; there is nothing to compact; `setup` found no agent, a file that it may not write or a server that does not start; or `doctor` found problems.",
   usage: "The command line or a value in it is wrong.",
   conflict: "Conflict: the current state is not the expected one. Read it, then decide.",
   noStore: "There is no store at this address.",

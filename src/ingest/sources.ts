@@ -20,6 +20,7 @@ import { GOOSE, GOOSE_FILES } from "./goose/goose.ts";
 import { HERMES } from "./hermes/hermes.ts";
 import { beginsLikeJson, JsonOutline } from "./json-outline.ts";
 import { KIMI } from "./kimi/kimi.ts";
+import { KIMI_CODE } from "./kimi/kimi-code.ts";
 import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
 import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
@@ -56,6 +57,7 @@ export const SOURCES: readonly TranscriptSource[] = [
   HERMES,
   CRUSH,
   KIMI,
+  KIMI_CODE,
   COPILOT_CHAT,
   DROID,
   OPENHANDS,

@@ -1,12 +1,11 @@
 /**
- * Agents as `setup` sees them: how to detect one, and where it lists its MCP servers. The entries
- * of Claude Code, Codex, Gemini CLI and opencode were checked with the clients themselves (`mcp
- * list`), the others follow the clients' documentation.
+ * Agents as `setup` sees them: how to detect one, and where it lists its MCP servers. docs/setup.md
+ * says which entries were checked with the clients themselves.
  */
 
 import { applicationFolder, folderOf, joinPath } from "../../ingest/machine-paths.ts";
 import type { Environment } from "../../ingest/source.ts";
-import type { JsonObject } from "../../model/json.ts";
+import { isPlainObject, type JsonObject } from "../../model/json.ts";
 
 /** How a client starts an MCP server. */
 export interface ServerCommand {
@@ -25,14 +24,16 @@ export interface Agent {
   readonly folders: (environment: Environment) => readonly string[];
   /** Its file: the first of these that exists, else the first. */
   readonly files: (environment: Environment) => readonly string[];
-  readonly format: "json" | "toml";
-  /** The path of its servers in the file, by name. */
+  readonly format: "json" | "toml" | "yaml";
+  /** The path of its servers in the file, by name; in YAML a list of entries with names. */
   readonly path: readonly string[];
   readonly toEntry: (server: ServerCommand) => JsonObject;
   /** Undefined if it starts no process, or has an unknown form. */
   readonly fromEntry: (entry: Readonly<Record<string, unknown>>) => ServerCommand | undefined;
   /** The client locks the file as npm's proper-lockfile does while it rewrites it. */
   readonly locks?: true;
+  /** Why setup adds to its file, and makes none. */
+  readonly whyNotNew?: string;
 }
 
 /** The name of our entry in every file. */
@@ -140,6 +141,57 @@ export const AGENTS: readonly Agent[] = [
     ...json("mcp", (server) => ({ type: "stdio", ...plainEntry(server) })),
   },
   {
+    name: "kimi-code",
+    title: "Kimi Code",
+    // Kimi CLI has the same program.
+    executables: [],
+    folders: (machine) => [kimiFolder(machine)],
+    files: (machine) => [joinPath(kimiFolder(machine), "mcp.json")],
+    ...json("mcpServers", plainEntry),
+  },
+  {
+    name: "droid",
+    title: "Droid",
+    executables: ["droid"],
+    folders: (machine) => [droidFolder(machine)],
+    files: (machine) => [joinPath(droidFolder(machine), "mcp.json")],
+    ...json("mcpServers", (server) => ({ type: "stdio", ...plainEntry(server) })),
+  },
+  {
+    name: "continue",
+    title: "Continue",
+    // Only its file shows that it is used: see `whyNotNew`.
+    executables: [],
+    folders: () => [],
+    files: (machine) => [joinPath(continueFolder(machine), "config.yaml")],
+    format: "yaml",
+    path: ["mcpServers"],
+    toEntry: plainEntry,
+    fromEntry: plainServer,
+    whyNotNew: "it is not there, and a new one would take the place of Continue's own defaults",
+  },
+  {
+    name: "cline",
+    title: "Cline",
+    executables: ["cline"],
+    folders: (machine) => [clineFolder(machine)],
+    files: (machine) => [
+      folderOf(
+        machine,
+        "CLINE_MCP_SETTINGS_PATH",
+        joinPath(
+          folderOf(machine, "CLINE_DATA_DIR", joinPath(clineFolder(machine), "data")),
+          "settings/cline_mcp_settings.json",
+        ),
+      ),
+    ],
+    ...json("mcpServers", (server) => ({ type: "stdio", ...plainEntry(server) })),
+    // `cline mcp add` writes the same fields one level deeper; the client reads both.
+    fromEntry: ({ transport, ...entry }) =>
+      plainServer(isPlainObject(transport) ? transport : entry),
+    locks: true,
+  },
+  {
     name: "claude-desktop",
     title: "Claude Desktop",
     executables: [],
@@ -160,6 +212,22 @@ function codexFolder(machine: Environment): string {
 
 function copilotFolder(machine: Environment): string {
   return folderOf(machine, "COPILOT_HOME", inHome(machine, ".copilot"));
+}
+
+function kimiFolder(machine: Environment): string {
+  return folderOf(machine, "KIMI_CODE_HOME", inHome(machine, ".kimi-code"));
+}
+
+function droidFolder(machine: Environment): string {
+  return joinPath(folderOf(machine, "FACTORY_HOME_OVERRIDE", machine.home), ".factory");
+}
+
+function continueFolder(machine: Environment): string {
+  return folderOf(machine, "CONTINUE_GLOBAL_DIR", inHome(machine, ".continue"));
+}
+
+function clineFolder(machine: Environment): string {
+  return folderOf(machine, "CLINE_DIR", inHome(machine, ".cline"));
 }
 
 function zedFolder(machine: Environment): string {

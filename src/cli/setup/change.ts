@@ -13,10 +13,11 @@ import { isPlainObject } from "../../model/json.ts";
 import { didYouMean } from "../../model/suggest.ts";
 import { usageError } from "../command.ts";
 import { AGENTS, type Agent, claudeFolder, ENTRY_NAME, type ServerCommand } from "./agents.ts";
-import { COPY_SUFFIX, inFile, readConfig } from "./config-file.ts";
+import { COPY_SUFFIX, inFile, readConfig, reasonOf } from "./config-file.ts";
 import { getJson, removeJson, setJson } from "./jsonc-edit.ts";
 import { findProgram } from "./own-command.ts";
 import { getToml, removeToml, setToml } from "./toml-edit.ts";
+import { getYaml, removeYaml, setYaml } from "./yaml-edit.ts";
 
 export type Presence =
   | "absent"
@@ -43,7 +44,7 @@ export interface Change {
 export function serverChange(agent: Agent, file: string, server: ServerCommand): Change {
   const wanted = agent.toEntry(server);
   const path = [...agent.path, ENTRY_NAME];
-  const { get, set, remove } = agent.format === "toml" ? TOML : JSON_TEXT;
+  const { get, set, remove } = FORMATS[agent.format];
   const presence = (text: string): Presence => {
     const entry = get(text, path);
     if (entry === undefined) return "absent";
@@ -61,8 +62,8 @@ export function serverChange(agent: Agent, file: string, server: ServerCommand):
     add: (text) => {
       const entry = get(text, path);
       // Clients refuse an entry with both a command and a URL, so none of its fields stay.
-      const isRemote = isPlainObject(entry) && agent.fromEntry(entry) === undefined;
-      return set(isRemote ? remove(text, path) : text, path, wanted);
+      const isOther = isPlainObject(entry) && !("command" in entry);
+      return set(isOther ? remove(text, path) : text, path, wanted);
     },
     remove: (text) => {
       // A JSON object may repeat a name; the last counts.
@@ -86,25 +87,24 @@ interface Format {
   readonly remove: (text: string, path: readonly string[]) => string;
 }
 
-const JSON_TEXT: Format = {
-  get: getJson,
-  set: (text, path, fields) => {
-    const entry = getJson(text, path);
-    return setJson(text, path, { ...(isPlainObject(entry) ? entry : {}), ...fields });
+const FORMATS: Readonly<Record<Agent["format"], Format>> = {
+  json: {
+    get: getJson,
+    set: (text, path, fields) => {
+      const entry = getJson(text, path);
+      return setJson(text, path, { ...(isPlainObject(entry) ? entry : {}), ...fields });
+    },
+    remove: removeJson,
   },
-  remove: removeJson,
-};
-const TOML: Format = {
-  get: getToml,
-  set: (text, path, fields) => setToml(text, path, fields as Parameters<typeof setToml>[2]),
-  remove: removeToml,
+  toml: { get: getToml, set: setToml, remove: removeToml },
+  yaml: { get: getYaml, set: setYaml, remove: removeYaml },
 };
 
 /** The server that an agent would start by its current file. */
 export async function readServer(agent: Agent, file: string): Promise<ServerCommand | undefined> {
   const text = (await readConfig(file)) ?? "";
   const path = [...agent.path, ENTRY_NAME];
-  const { get } = agent.format === "toml" ? TOML : JSON_TEXT;
+  const { get } = FORMATS[agent.format];
   const entry = inFile(file, () => get(text, path));
   return isPlainObject(entry) ? agent.fromEntry(entry) : undefined;
 }
@@ -211,6 +211,8 @@ export interface Planned {
   /** The file's current and planned text; undefined if missing. */
   readonly before: string | undefined;
   readonly after: string | undefined;
+  /** Why the file is left alone. */
+  readonly failure?: string;
 }
 
 /** The named agents, else all on this machine. */
@@ -243,7 +245,10 @@ export function hooksFileOf(machine: Environment): string {
 }
 
 export async function planAdding(change: Change): Promise<Planned> {
-  const before = await readConfig(change.file);
+  const { before, failure } = await tryReading(change);
+  if (failure !== undefined) return leftAlone(change, failure);
+  const { whyNotNew } = change.agent;
+  if (before === undefined && whyNotNew !== undefined) return leftAlone(change, whyNotNew);
   return inFile(change.file, () => {
     const presence = change.presence(before ?? "");
     const after = presence === "same" ? before : change.add(before ?? "");
@@ -252,7 +257,8 @@ export async function planAdding(change: Change): Promise<Planned> {
 }
 
 export async function planRemoving(change: Change): Promise<Planned> {
-  const before = await readConfig(change.file);
+  const { before, failure } = await tryReading(change);
+  if (failure !== undefined) return leftAlone(change, failure);
   const copy = await readConfig(copyOf(change)).catch(() => undefined);
   return inFile(change.file, () => {
     const presence = change.presence(before ?? "");
@@ -262,7 +268,29 @@ export async function planRemoving(change: Change): Promise<Planned> {
   });
 }
 
+async function tryReading({ file }: Change): Promise<{ before?: string; failure?: string }> {
+  try {
+    const before = await readConfig(file);
+    return before === undefined ? {} : { before };
+  } catch (error) {
+    return { failure: reasonOf(error) };
+  }
+}
+
+function leftAlone(change: Change, failure: string): Planned {
+  return { change, presence: "absent", before: undefined, after: undefined, failure };
+}
+
 /** For display: secrets in neighbouring lines are masked. */
 export function diffOf({ before, after }: Planned): string[] {
-  return diffLines(before ?? "", after ?? "").map((line) => maskText(hidePasswords(line)));
+  return diffLines(before ?? "", after ?? "").map(masked);
+}
+
+/** Our part as a file of its own, for display. */
+export function pasteOf({ change }: Planned): string[] {
+  return linesOf(change.add("")).map(masked);
+}
+
+function masked(line: string): string {
+  return maskText(hidePasswords(line));
 }

@@ -7,6 +7,7 @@
 
 import { constants } from "node:fs";
 import {
+  access,
   copyFile,
   mkdir,
   open,
@@ -17,6 +18,7 @@ import {
   rm,
   rmdir,
   stat,
+  writeFile,
 } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { pause } from "../../async/pause.ts";
@@ -56,8 +58,10 @@ export async function readConfig(file: string): Promise<string | undefined> {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readFile(file));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    const why = cause instanceof TypeError ? "it is not UTF-8 text" : (cause as Error).message;
-    throw refused(file, `${file} cannot be read: ${why}; nothing was written`, cause);
+    const reason = cause instanceof TypeError ? "it is not UTF-8 text" : wordsOf(cause);
+    throw refused(file, `${file} cannot be read: ${reason}; nothing was written`, cause, {
+      reason,
+    });
   }
 }
 
@@ -68,7 +72,7 @@ export function inFile<Result>(file: string, edit: () => Result): Result {
   } catch (cause) {
     if (!(cause instanceof ConfigError)) throw cause;
     const message = `${file}:${cause.line}: ${cause.message}; nothing was written`;
-    throw refused(file, message, cause, cause.line);
+    throw refused(file, message, cause, { line: cause.line });
   }
 }
 
@@ -79,7 +83,7 @@ export interface Edited {
 
 /**
  * Replaces the file atomically by the result of `edit`; undefined removes it. Concurrent changes of
- * other programs are not lost.
+ * other programs are not lost. A file that may not be written is left as it was, without a copy.
  */
 export async function editConfig(
   file: string,
@@ -92,28 +96,74 @@ export async function editConfig(
 ): Promise<Edited> {
   const { copySuffix = () => COPY_SUFFIX } = options;
   const target = await realTarget(file);
-  await mkdir(dirname(target), { recursive: true });
-  const release = options.locks ? await lock(`${target}.lock`) : () => Promise.resolve();
+  let release: (() => Promise<void>) | undefined;
+  let takeBackCopy: (() => Promise<void>) | undefined;
   try {
+    await makeFolder(dirname(target));
+    if (options.locks) release = await lock(`${target}.lock`);
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const before = await readConfig(file);
       const after = inFile(file, () => edit(before));
       if (after === before) return {};
+      // A rename would replace it all the same.
+      if (before !== undefined) await access(target, constants.W_OK);
       const suffix = before === undefined ? undefined : copySuffix(before);
       const copy = suffix === undefined ? undefined : `${file}${suffix}`;
-      if (copy !== undefined) await copyFile(target, copy, constants.COPYFILE_FICLONE);
+      if (copy !== undefined) {
+        takeBackCopy ??= await restoring(copy);
+        await copyFile(target, copy, constants.COPYFILE_FICLONE);
+      }
       if (await replace(file, target, before, after)) return copy === undefined ? {} : { copy };
     }
+    const message = `${file} changes all the time; close the program that writes it`;
+    throw new BackscrollError("store_busy", message, { details: { file } });
+  } catch (cause) {
+    await takeBackCopy?.();
+    if (!isSystemError(cause)) throw cause;
+    const reason = wordsOf(cause);
+    throw refused(file, `${file} cannot be written: ${reason}`, cause, { reason });
   } finally {
-    await release();
+    await release?.();
   }
-  throw new BackscrollError(
-    "store_busy",
-    `${file} changes all the time; close the program that writes it`,
-    {
-      details: { file },
-    },
-  );
+}
+
+/** Node's own recursive `mkdir` never ends below `/proc`. */
+async function makeFolder(folder: string): Promise<void> {
+  const make = () =>
+    mkdir(folder).catch((cause) => {
+      if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause;
+    });
+  await make().catch(async (cause) => {
+    const above = dirname(folder);
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT" || above === folder) throw cause;
+    await makeFolder(above);
+    await make();
+  });
+}
+
+/** Puts the present file back, or its absence. */
+async function restoring(file: string): Promise<() => Promise<void>> {
+  const present = await readFile(file).catch((cause) => {
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
+  });
+  const restore = () =>
+    present === undefined ? rm(file, { force: true }) : writeFile(file, present);
+  return () => restore().catch(() => undefined);
+}
+
+/** Why `editConfig` or `readConfig` failed, without the name of the file. */
+export function reasonOf(error: unknown): string {
+  if (!BackscrollError.is(error)) throw error;
+  return String(error.details["reason"] ?? error.message);
+}
+
+function isSystemError(cause: unknown): cause is NodeJS.ErrnoException {
+  return cause instanceof Error && "syscall" in cause;
+}
+
+/** Without the code, the call and the path: `permission denied`. */
+function wordsOf(cause: unknown): string {
+  return (cause as Error).message.replace(/^E\w+: /, "").replace(/, \w+(?: '.*)?$/s, "");
 }
 
 /** False if the file has changed since `before`. */
@@ -147,8 +197,6 @@ async function replace(
     await rename(temporary, target);
     await syncFolder(dirname(target));
     return true;
-  } catch (cause) {
-    throw refused(file, `${file} cannot be written: ${(cause as Error).message}`, cause);
   } finally {
     await rm(temporary, { force: true });
   }
@@ -192,7 +240,9 @@ async function syncFolder(folder: string): Promise<void> {
   await handle?.close();
 }
 
-function refused(file: string, message: string, cause: unknown, line?: number): BackscrollError {
-  const details = { field: "file", file, ...(line === undefined ? {} : { line }) };
-  return new BackscrollError("invalid_input", message, { details, cause });
+function refused(file: string, message: string, cause: unknown, more: object): BackscrollError {
+  return new BackscrollError("invalid_input", message, {
+    details: { field: "file", file, ...more },
+    cause,
+  });
 }

@@ -7,7 +7,6 @@
  */
 
 import type { Block } from "../../model/block.ts";
-import { isPlainObject } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import { KEPT_CALLS } from "../batches.ts";
 import {
@@ -32,6 +31,7 @@ import { readRecords } from "../jsonl.ts";
 import { commandFor, fileName, folderName, folderOf, joinPath } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { ImportedEntry, TranscriptSource } from "../source.ts";
+import { toBlocks } from "./kimi-blocks.ts";
 
 const FORMAT = "kimi";
 
@@ -102,7 +102,7 @@ class KimiMessages {
 
   #draft(record: Fields, sourceId: string): EntryDraft | undefined {
     const { role } = record;
-    const blocks = toBlocks(record["content"]);
+    const blocks = toBlocks(FORMAT, record["content"]);
     const fields = otherFields(record, ["role", "content", "tool_calls", "tool_call_id"]);
     const base = { sourceId, kind: "message" as const, blocks, fields };
     switch (role) {
@@ -137,21 +137,6 @@ function isInjected(blocks: readonly Block[]): boolean {
       return type === "text" && /^\s*<system>.*<\/system>\s*$/s.test(text);
     })
   );
-}
-
-function toBlocks(content: unknown): Block[] {
-  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  if (!Array.isArray(content)) return [];
-  return content.map((part): Block => {
-    const fields: Fields = isPlainObject(part) ? part : {};
-    const text = textField(fields, "text");
-    const thought = textField(fields, "think");
-    if (fields["type"] === "text" && text !== undefined) return { type: "text", text };
-    if (fields["type"] === "think" && thought !== undefined) {
-      return { type: "thinking", text: thought };
-    }
-    return { type: "opaque", provider: FORMAT, json: JSON.stringify(part) ?? "null" };
-  });
 }
 
 function toCalls(calls: unknown): Extract<Block, { type: "tool_use" }>[] {

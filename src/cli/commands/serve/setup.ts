@@ -20,6 +20,7 @@ import {
   fileOf,
   hooksFileOf,
   type Planned,
+  pasteOf,
   planAdding,
   planRemoving,
   readServer,
@@ -28,7 +29,13 @@ import {
   withoutOurs,
 } from "../../setup/change.ts";
 import { hooksChange } from "../../setup/claude-hooks.ts";
-import { type Edited, editConfig, REMOVED_SUFFIX, readConfig } from "../../setup/config-file.ts";
+import {
+  type Edited,
+  editConfig,
+  REMOVED_SUFFIX,
+  readConfig,
+  reasonOf,
+} from "../../setup/config-file.ts";
 import { setJson } from "../../setup/jsonc-edit.ts";
 import { programWords, serverCommand, storeOptions } from "../../setup/own-command.ts";
 import { type TriedServer, tryServer } from "../../setup/try-server.ts";
@@ -162,13 +169,16 @@ type Outcome =
   /** Changed by hand, and kept. */
   | "kept"
   | "declined"
-  | "absent";
+  | "absent"
+  /** The file may not be read or written. */
+  | "failed";
 
 interface Done {
   readonly planned: Planned;
   readonly outcome: Outcome;
   readonly copy?: string;
   readonly check?: TriedServer;
+  readonly failure?: string;
 }
 
 export async function runSetup(
@@ -211,7 +221,7 @@ class Setup {
     if (!check && !dryRun) this.#refuseSilence(planned);
     const done: Done[] = [];
     for (const each of planned) {
-      const result = check ? await this.#try(each, "unchanged") : await this.#carryOut(each);
+      const result = await this.#settle(each);
       done.push(result);
       if (!this.#context.json) await this.#print(result);
     }
@@ -254,6 +264,11 @@ class Setup {
     );
   }
 
+  async #settle(planned: Planned): Promise<Done> {
+    if (planned.failure !== undefined) return failed(planned, planned.failure);
+    return this.#options.check ? this.#try(planned, "unchanged") : this.#carryOut(planned);
+  }
+
   async #carryOut(planned: Planned): Promise<Done> {
     const { change, presence, before, after } = planned;
     const { remove, replace, dryRun } = this.#options;
@@ -272,17 +287,24 @@ class Setup {
       }
     }
     const locks = change.agent.locks === true && change.what === "server";
-    if (remove) {
-      return { planned, outcome, ...(await removeOurs(change, locks)) };
+    let edited: Edited;
+    try {
+      const add = (text: string | undefined) => change.add(text ?? "");
+      edited = remove
+        ? await removeOurs(change, locks)
+        : await editConfig(change.file, add, { locks });
+    } catch (error) {
+      return failed(planned, reasonOf(error));
     }
-    const { copy } = await editConfig(change.file, (text) => change.add(text ?? ""), { locks });
-    return this.#try(planned, outcome, copy);
+    return remove ? { planned, outcome, ...edited } : this.#try(planned, outcome, edited.copy);
   }
 
   /** Once something of ours is in place. */
   async #settleKeep(done: readonly Done[]): Promise<Kept | undefined> {
     const { check, remove, dryRun } = this.#options;
-    const isPlaced = done.some(({ outcome }) => !["declined", "absent"].includes(outcome));
+    const isPlaced = done.some(
+      ({ outcome }) => !["declined", "absent", "failed"].includes(outcome),
+    );
     if (check || remove || dryRun || !isPlaced) return undefined;
     return settleKeep(this.#machine, this.#asks() ? this.#asker.askText : undefined);
   }
@@ -304,11 +326,17 @@ class Setup {
     return { ...done, check: { ok: false, tools: 0, ms: 0, error } };
   }
 
-  async #print({ planned, outcome, copy, check }: Done): Promise<void> {
+  async #print({ planned, outcome, copy, check, failure }: Done): Promise<void> {
     const { terminal } = this.#context;
     const { agent, what, file } = planned.change;
     const { dryRun, remove } = this.#options;
     const title = what === "hooks" ? `${agent.title}, hooks` : agent.title;
+    if (outcome === "failed") {
+      const what = `could not ${this.#options.check ? "read" : "write"}`;
+      const line = `${what} ${clean(this.#short(file))}: ${clean(failure ?? "")}`;
+      await terminal.print(`${terminal.bold(title)}: ${line}`);
+      return this.#printByHand(planned);
+    }
     const told = dryRun && outcome !== "unchanged" ? WOULD[outcome] : SAID[outcome];
     await terminal.print(`${terminal.bold(title)}: ${told} (${clean(this.#short(file))})`);
     const isShown = dryRun ? planned.before !== planned.after : !this.#asks();
@@ -318,6 +346,16 @@ class Setup {
     if (check?.ok) await terminal.print(`  It starts: ${check.tools} tools in ${check.ms} ms`);
     if (check?.ok === false)
       await terminal.print(`  It does not start: ${clean(check.error ?? "")}`);
+  }
+
+  /** What the user may do in the place of setup. */
+  async #printByHand(planned: Planned): Promise<void> {
+    const { terminal } = this.#context;
+    const { check, remove } = this.#options;
+    const lines = check ? [] : remove ? diffOf(planned) : pasteOf(planned);
+    if (lines.length === 0) return;
+    await terminal.print(remove ? "  To take out by hand:" : "  To paste there:");
+    for (const line of lines) await terminal.print(`    ${clean(line)}`);
   }
 
   async #printDiff(planned: Planned): Promise<void> {
@@ -367,16 +405,20 @@ class Setup {
 
   #printJson(done: readonly Done[], settled: Kept | undefined): Promise<void> {
     const { command, args } = this.#server;
+    const { check: isCheck, remove } = this.#options;
     return this.#context.terminal.printJson({
       dry_run: this.#options.dryRun,
       keep: settled?.keep ?? null,
       command: [command, ...args].map(hidePasswords),
-      agents: done.map(({ planned, outcome, copy, check }) => ({
+      agents: done.map(({ planned, outcome, copy, check, failure }) => ({
         agent: planned.change.agent.name,
         what: planned.change.what,
         file: planned.change.file,
         outcome,
-        diff: ["added", "replaced", "removed", "kept"].includes(outcome) ? diffOf(planned) : [],
+        diff: DIFFERS.includes(outcome) ? diffOf(planned) : [],
+        error: failure ?? null,
+        paste:
+          failure === undefined || isCheck || remove ? null : `${pasteOf(planned).join("\n")}\n`,
         copy: copy ?? null,
         check: check === undefined ? null : { error: null, ...check },
       })),
@@ -384,7 +426,9 @@ class Setup {
   }
 
   #exitCode(done: readonly Done[]): number {
-    const isBroken = done.some(({ check }) => check?.ok === false);
+    const isBroken = done.some(
+      ({ outcome, check }) => outcome === "failed" || !(check?.ok ?? true),
+    );
     const isMissing = this.#options.check && done.every(({ outcome }) => outcome === "absent");
     return isBroken || isMissing ? EXIT.nothing : EXIT.ok;
   }
@@ -395,7 +439,13 @@ class Setup {
   }
 }
 
-const SAID: Readonly<Record<Outcome, string>> = {
+function failed(planned: Planned, failure: string): Done {
+  return { planned, outcome: "failed", failure };
+}
+
+const DIFFERS: readonly Outcome[] = ["added", "replaced", "removed", "kept", "failed"];
+
+const SAID: Readonly<Record<Exclude<Outcome, "failed">, string>> = {
   added: "added",
   replaced: "replaced",
   removed: "removed",
@@ -405,7 +455,7 @@ const SAID: Readonly<Record<Outcome, string>> = {
   absent: "is not set up",
 };
 
-const WOULD: Readonly<Record<Outcome, string>> = {
+const WOULD: typeof SAID = {
   ...SAID,
   added: "would be added",
   replaced: "would be replaced",
