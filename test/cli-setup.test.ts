@@ -120,10 +120,36 @@ test("every agent's file can be created, and is deleted again when empty", async
   expect(text(CONTINUE)).toBe(
     `${yaml}mcpServers:\n  - name: backscroll\n    command: ${JSON.stringify(command)}\n    args: ${JSON.stringify(args)}\n`,
   );
+  const events = (path: string) => Object.keys(parsed(path).hooks);
   const { hooks } = parsed(".claude/settings.json");
-  expect(Object.keys(hooks)).toEqual(["SessionStart", "PreCompact", "SessionEnd"]);
+  expect(Object.keys(hooks)).toEqual([
+    "SessionStart",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "PreCompact",
+    "SessionEnd",
+  ]);
   expect(hooks.SessionStart[0].matcher).toBe("startup|clear|compact");
   expect(hooks.SessionEnd[0].hooks[0].command).toMatch(/ hook claude-code$/);
+  expect(hooks.PostToolUseFailure[0].hooks[0]).toMatchObject({
+    type: "mcp_tool",
+    server: "backscroll",
+    tool: "recall_for_hook",
+    input: { agent: "claude-code", error: `$${"{error}"}`, event: `$${"{hook_event_name}"}` },
+  });
+  expect(events(".codex/hooks.json")).toEqual(["SessionStart", "UserPromptSubmit", "PostToolUse"]);
+  expect(events(".gemini/settings.json")).toEqual(["SessionStart", "BeforeAgent", "AfterTool"]);
+  const qwen = ["SessionStart", "UserPromptSubmit", "PostToolUseFailure"];
+  expect(events(".qwen/settings.json")).toEqual(qwen);
+  const copilot = ["sessionStart", "userPromptSubmitted", "postToolUse"];
+  expect(events(".copilot/hooks/backscroll.json")).toEqual(copilot);
+  expect(events(".factory/settings.json")).toEqual(["SessionStart"]);
+  expect(text(".kimi-code/config.toml")).toMatch(/^\[\[hooks\]\]\nevent = "UserPromptSubmit"\ncom/);
+  expect(text(".config/opencode/plugin/backscroll.js")).toContain('"hook","opencode"');
+  expect(
+    outcomes(await cli("setup", ...names, "--yes", "--no-check", "--hooks", "--json")),
+  ).toEqual(outcomes(added).map(([agent, what]) => [agent, what, "unchanged"]));
 
   const removed = await cli("setup", ...names, "--remove", "--yes", "--json");
   expect(new Set(outcomes(removed).map(([, , outcome]) => outcome))).toEqual(new Set(["removed"]));
@@ -224,6 +250,18 @@ test("an entry written by hand is kept in a copy when it is removed", async () =
   rmSync(join(home, ".cursor/mcp.json.before-removal"));
   await cli("setup", "cursor", "--remove", "--yes");
   expect(readdirSync(join(home, ".cursor"))).toEqual(["mcp.json"]);
+});
+
+test("other hooks of Kimi Code and their comments stay", async () => {
+  const { cli, put, text } = world();
+  const settings =
+    '# mine\n[[hooks]]\nevent = "Stop"\ncommand = "bell" # ring\n\n[models]\na = 1\n';
+  put(".kimi-code/config.toml", settings);
+  await cli("setup", "kimi-code", "--yes", "--no-check", "--hooks");
+  expect(text(".kimi-code/config.toml")).toContain(`${settings}\n[[hooks]]\nevent = "UserPrompt`);
+  put(".kimi-code/config.toml", `${text(".kimi-code/config.toml")}\n[other]\nb = 2\n`);
+  await cli("setup", "kimi-code", "--remove", "--yes");
+  expect(text(".kimi-code/config.toml")).toBe(`${settings}\n[other]\nb = 2\n`);
 });
 
 test("hooks of other tools are left alone", async () => {
@@ -333,13 +371,13 @@ describe("at a terminal", () => {
   test("the server and the hooks are confirmed separately", async () => {
     const home = createFolder();
     const asked = await answering(home, (question) => question.includes("Add this for"));
-    const questions = ["Add this for Claude Code?", expect.stringContaining("hooks")];
+    const questions = ["Add this for Claude Code?", expect.stringContaining("unasked")];
     expect(asked).toEqual([...questions, expect.stringContaining("for ever")]);
     expect([
       existsSync(join(home, ".claude.json")),
       existsSync(join(home, ".claude/settings.json")),
     ]).toEqual([true, false]);
-    expect(await answering(home, () => true)).toEqual([expect.stringContaining("hooks")]);
+    expect(await answering(home, () => true)).toEqual([expect.stringContaining("unasked")]);
     expect(await answering(home, () => true)).toEqual([]);
   });
 

@@ -32,6 +32,8 @@ export interface Agent {
   readonly fromEntry: (entry: Readonly<Record<string, unknown>>) => ServerCommand | undefined;
   /** The client locks the file as npm's proper-lockfile does while it rewrites it. */
   readonly locks?: true;
+  /** The file with its hooks, where setup adds any. */
+  readonly hooks?: (environment: Environment) => string;
   /** Why setup adds to its file, and makes none. */
   readonly whyNotNew?: string;
 }
@@ -52,6 +54,7 @@ export const AGENTS: readonly Agent[] = [
     ],
     ...json("mcpServers", (server) => ({ type: "stdio", ...plainEntry(server) })),
     locks: true,
+    hooks: (machine) => joinPath(claudeFolder(machine), "settings.json"),
   },
   {
     name: "codex",
@@ -63,6 +66,7 @@ export const AGENTS: readonly Agent[] = [
     path: ["mcp_servers"],
     toEntry: plainEntry,
     fromEntry: plainServer,
+    hooks: (machine) => joinPath(codexFolder(machine), "hooks.json"),
   },
   {
     name: "cursor",
@@ -87,6 +91,7 @@ export const AGENTS: readonly Agent[] = [
     folders: (machine) => [inHome(machine, ".gemini")],
     files: (machine) => [inHome(machine, ".gemini/settings.json")],
     ...json("mcpServers", plainEntry),
+    hooks: (machine) => inHome(machine, ".gemini/settings.json"),
   },
   {
     name: "opencode",
@@ -99,6 +104,7 @@ export const AGENTS: readonly Agent[] = [
       ),
     ...json("mcp", opencodeEntry),
     fromEntry: opencodeServer,
+    hooks: (machine) => joinPath(configFolder(machine), "opencode/plugin/backscroll.js"),
   },
   {
     name: "qwen-code",
@@ -107,6 +113,7 @@ export const AGENTS: readonly Agent[] = [
     folders: (machine) => [inHome(machine, ".qwen")],
     files: (machine) => [inHome(machine, ".qwen/settings.json")],
     ...json("mcpServers", plainEntry),
+    hooks: (machine) => inHome(machine, ".qwen/settings.json"),
   },
   {
     name: "copilot-cli",
@@ -115,6 +122,7 @@ export const AGENTS: readonly Agent[] = [
     folders: (machine) => [copilotFolder(machine)],
     files: (machine) => [joinPath(copilotFolder(machine), "mcp-config.json")],
     ...json("mcpServers", (server) => ({ type: "local", ...plainEntry(server), tools: ["*"] })),
+    hooks: (machine) => joinPath(copilotFolder(machine), "hooks/backscroll.json"),
   },
   {
     name: "windsurf",
@@ -148,6 +156,7 @@ export const AGENTS: readonly Agent[] = [
     folders: (machine) => [kimiFolder(machine)],
     files: (machine) => [joinPath(kimiFolder(machine), "mcp.json")],
     ...json("mcpServers", plainEntry),
+    hooks: (machine) => joinPath(kimiFolder(machine), "config.toml"),
   },
   {
     name: "droid",
@@ -156,6 +165,7 @@ export const AGENTS: readonly Agent[] = [
     folders: (machine) => [droidFolder(machine)],
     files: (machine) => [joinPath(droidFolder(machine), "mcp.json")],
     ...json("mcpServers", (server) => ({ type: "stdio", ...plainEntry(server) })),
+    hooks: (machine) => joinPath(droidFolder(machine), "settings.json"),
   },
   {
     name: "continue",
@@ -201,8 +211,7 @@ export const AGENTS: readonly Agent[] = [
   },
 ];
 
-/** Claude Code's folder of settings, with its hooks. */
-export function claudeFolder(machine: Environment): string {
+function claudeFolder(machine: Environment): string {
   return folderOf(machine, "CLAUDE_CONFIG_DIR", inHome(machine, ".claude"));
 }
 

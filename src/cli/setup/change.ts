@@ -7,12 +7,11 @@ import { existsSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { hidePasswords } from "../../api/error.ts";
 import { maskText } from "../../api/mask.ts";
-import { joinPath } from "../../ingest/machine-paths.ts";
 import type { Environment } from "../../ingest/source.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { didYouMean } from "../../model/suggest.ts";
 import { usageError } from "../command.ts";
-import { AGENTS, type Agent, claudeFolder, ENTRY_NAME, type ServerCommand } from "./agents.ts";
+import { AGENTS, type Agent, ENTRY_NAME, type ServerCommand } from "./agents.ts";
 import { COPY_SUFFIX, inFile, readConfig, reasonOf } from "./config-file.ts";
 import { getJson, removeJson, setJson } from "./jsonc-edit.ts";
 import { findProgram } from "./own-command.ts";
@@ -238,10 +237,6 @@ export function isHere(agent: Agent, machine: Environment): boolean {
 export function fileOf(agent: Agent, machine: Environment): string {
   const files = agent.files(machine);
   return files.find((file) => existsSync(file)) ?? files[0] ?? "";
-}
-
-export function hooksFileOf(machine: Environment): string {
-  return joinPath(claudeFolder(machine), "settings.json");
 }
 
 export async function planAdding(change: Change): Promise<Planned> {

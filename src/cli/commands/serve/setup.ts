@@ -18,7 +18,6 @@ import {
   copyOf,
   diffOf,
   fileOf,
-  hooksFileOf,
   type Planned,
   pasteOf,
   planAdding,
@@ -28,7 +27,6 @@ import {
   serverChange,
   withoutOurs,
 } from "../../setup/change.ts";
-import { hooksChange } from "../../setup/claude-hooks.ts";
 import {
   type Edited,
   editConfig,
@@ -36,6 +34,7 @@ import {
   readConfig,
   reasonOf,
 } from "../../setup/config-file.ts";
+import { hooksChange } from "../../setup/hooks.ts";
 import { setJson } from "../../setup/jsonc-edit.ts";
 import { programWords, serverCommand, storeOptions } from "../../setup/own-command.ts";
 import { type TriedServer, tryServer } from "../../setup/try-server.ts";
@@ -61,7 +60,7 @@ export const setup: Command = defineCommand({
     remove: flag("Take out what setup added, hooks included."),
     check: flag("Write nothing: start the servers that are set up."),
     replace: flag("Overwrite entries that were changed by hand."),
-    hooks: flag("Add the hooks of Claude Code, too."),
+    hooks: flag("Add the hooks by which memory speaks unasked, too."),
     "no-hooks": flag("Do not offer the hooks."),
     "no-check": flag("Do not start the server after writing."),
   },
@@ -217,11 +216,16 @@ class Setup {
     const { check, remove, dryRun } = this.#options;
     // All files are read before the first is written: a syntax error stops everything.
     const changes = agents.flatMap((agent) => this.#changesOf(agent));
-    const planned = await Promise.all(changes.map(remove ? planRemoving : planAdding));
+    const all = await Promise.all(changes.map(remove ? planRemoving : planAdding));
+    const planned = all.filter(({ change, presence }) => {
+      return !(remove && change.what === "hooks" && presence === "absent");
+    });
     if (!check && !dryRun) this.#refuseSilence(planned);
     const done: Done[] = [];
-    for (const each of planned) {
-      const result = await this.#settle(each);
+    for (const [i, each] of planned.entries()) {
+      const { file } = each.change;
+      const isLast = !planned.slice(i + 1).some(({ change }) => change.file === file);
+      const result = await this.#settle(each, isLast);
       done.push(result);
       if (!this.#context.json) await this.#print(result);
     }
@@ -231,25 +235,23 @@ class Setup {
     return this.#exitCode(done);
   }
 
-  #changesOf(agent: Agent): Change[] {
+  #changesOf(agent: Agent): readonly Change[] {
     const server = serverChange(agent, fileOf(agent, this.#machine), this.#server);
-    return this.#wantsHooks(agent) ? [server, this.#hooksOf(agent)] : [server];
+    const hooks = this.#hooksOf(agent);
+    if (hooks === undefined || !this.#wantsHooks()) return [server];
+    // In reverse, so that the file becomes what it was step by step.
+    return this.#options.remove ? [hooks, server] : [server, hooks];
   }
 
-  #hooksOf(agent: Agent): Change {
-    const words = [
-      ...programWords(this.#machine),
-      "hook",
-      "claude-code",
-      ...storeOptions(this.#context, this.#machine),
-    ];
-    return hooksChange(agent, hooksFileOf(this.#machine), words);
+  #hooksOf(agent: Agent): Change | undefined {
+    const machine = this.#machine;
+    return hooksChange(agent, machine, programWords(machine), storeOptions(this.#context, machine));
   }
 
   /** Removal includes them; adding asks, or uses the option. */
-  #wantsHooks({ name }: Agent): boolean {
+  #wantsHooks(): boolean {
     const { hooks, remove, check, yes, dryRun } = this.#options;
-    if (name !== "claude-code" || check || hooks === false) return false;
+    if (check || hooks === false) return false;
     if (hooks === true && !remove) requireAllowed("hooks");
     if (readPolicy().forbidden.includes("hooks")) return remove;
     return hooks === true || remove || (!yes && !dryRun && this.#asker.isThere);
@@ -264,12 +266,13 @@ class Setup {
     );
   }
 
-  async #settle(planned: Planned): Promise<Done> {
+  /** `isLast`: no further change of the same file follows. */
+  async #settle(planned: Planned, isLast: boolean): Promise<Done> {
     if (planned.failure !== undefined) return failed(planned, planned.failure);
-    return this.#options.check ? this.#try(planned, "unchanged") : this.#carryOut(planned);
+    return this.#options.check ? this.#try(planned, "unchanged") : this.#carryOut(planned, isLast);
   }
 
-  async #carryOut(planned: Planned): Promise<Done> {
+  async #carryOut(planned: Planned, isLast: boolean): Promise<Done> {
     const { change, presence, before, after } = planned;
     const { remove, replace, dryRun } = this.#options;
     if (remove && presence === "absent") return { planned, outcome: "absent" };
@@ -291,7 +294,7 @@ class Setup {
     try {
       const add = (text: string | undefined) => change.add(text ?? "");
       edited = remove
-        ? await removeOurs(change, locks)
+        ? await removeOurs(change, locks, isLast)
         : await editConfig(change.file, add, { locks });
     } catch (error) {
       return failed(planned, reasonOf(error));
@@ -368,7 +371,7 @@ class Setup {
 
   async #printEnd(done: readonly Done[], settled: Kept | undefined): Promise<void> {
     const { terminal } = this.#context;
-    const { check, remove, dryRun, hooks } = this.#options;
+    const { check, dryRun } = this.#options;
     const again = (words: string) => commandLine(this.#context, `setup ${words}`);
     const kept = done.filter(({ outcome }) => outcome === "kept");
     if (kept.length > 0) {
@@ -377,11 +380,7 @@ class Setup {
         `Changed by hand, and kept. To replace it: ${again(`${names} --replace`)}`,
       );
     }
-    const [claude] = done.filter(({ planned }) => planned.change.agent.name === "claude-code");
-    if (claude !== undefined && hooks === undefined && !check && !remove && !this.#asks()) {
-      const asked = await this.#hasHooks(claude.planned.change.agent);
-      if (!asked) await terminal.print(`Hooks for Claude Code: ${again("claude-code --hooks")}`);
-    }
+    await this.#printHooks(done);
     if (settled !== undefined) {
       const span = settled.keep === "forever" ? "for ever" : settled.keep;
       await terminal.print(
@@ -394,10 +393,35 @@ class Setup {
     }
   }
 
-  async #hasHooks(agent: Agent): Promise<boolean> {
+  async #printHooks(done: readonly Done[]): Promise<void> {
+    const { terminal } = this.#context;
+    const { check, remove, hooks, dryRun } = this.#options;
+    if (check || remove) return;
+    const agents = [...new Set(done.map(({ planned }) => planned.change.agent))];
+    if (hooks === undefined && !this.#asks()) {
+      const without: string[] = [];
+      for (const agent of agents) if (await this.#lacksHooks(agent)) without.push(agent.name);
+      if (without.length > 0) {
+        const words = commandLine(this.#context, `setup ${without.join(" ")} --hooks`);
+        await terminal.print(`To let memory speak unasked: ${words}`);
+      }
+    }
+    const isNew = ({ planned: { change }, outcome }: Done) =>
+      change.what === "hooks" && ["added", "replaced"].includes(outcome);
+    if (dryRun || !done.some(isNew)) return;
+    await terminal.print(
+      `Memory speaks when a command fails and when a session starts; of files and prompts it only notes down what it would say: ${commandLine(this.#context, "unasked preview")}`,
+    );
+    if (done.some((each) => isNew(each) && each.planned.change.agent.name === "codex")) {
+      await terminal.print("Codex runs no hook before you trust it: open Codex, and /hooks there.");
+    }
+  }
+
+  async #lacksHooks(agent: Agent): Promise<boolean> {
     const change = this.#hooksOf(agent);
+    if (change === undefined) return false;
     try {
-      return change.presence((await readConfig(change.file)) ?? "") !== "absent";
+      return change.presence((await readConfig(change.file)) ?? "") === "absent";
     } catch {
       return false;
     }
@@ -466,13 +490,13 @@ const WOULD: typeof SAID = {
  * Deletes the backup copy. A part changed by hand is kept in another copy, since adding ours again
  * would not restore it.
  */
-async function removeOurs(change: Change, locks: boolean): Promise<Edited> {
+async function removeOurs(change: Change, locks: boolean, isLast: boolean): Promise<Edited> {
   const copy = await readConfig(copyOf(change)).catch(() => undefined);
   const edit = (text: string | undefined) =>
     text === undefined ? undefined : withoutOurs(change, text, copy);
   const copySuffix = (text: string) => (change.isOnlyOurs(text) ? undefined : REMOVED_SUFFIX);
   const edited = await editConfig(change.file, edit, { locks, copySuffix });
-  await rm(copyOf(change), { force: true });
+  if (isLast) await rm(copyOf(change), { force: true });
   return edited;
 }
 
@@ -484,7 +508,7 @@ function questionOf({ change, presence }: Planned, remove: boolean): string {
     return `The entry was changed by hand in ${quote(file)}. Replace it?`;
   }
   if (what === "hooks") {
-    return "Add these hooks, too? They hand back what Claude Code loses when it compacts, and store the end of every session.";
+    return `Let memory speak unasked in ${agent.title}, when a command fails and when a session starts?`;
   }
   return `Add this for ${agent.title}?`;
 }

@@ -18,9 +18,9 @@ import { readRules, ruleLines, type WireRules } from "../../read-rules.ts";
 import { embedderSettings } from "../../settings/models.ts";
 import { runningServers } from "../../settings/own-servers.ts";
 import { AGENTS } from "../../setup/agents.ts";
-import { fileOf, hooksFileOf, isHere, readServer } from "../../setup/change.ts";
-import { hooksChange } from "../../setup/claude-hooks.ts";
+import { fileOf, isHere, readServer } from "../../setup/change.ts";
 import { readConfig } from "../../setup/config-file.ts";
+import { hooksChange } from "../../setup/hooks.ts";
 import { refuseServer, withOwnTenant } from "../../store.ts";
 import { clip, wrapLine } from "../../text.ts";
 
@@ -293,13 +293,13 @@ async function setUpAgents(): Promise<{
     await look({ agent: name, what: "server", file }, async () => {
       return (await readServer(agent, file)) !== undefined;
     });
-    if (name !== "claude-code") continue;
-    const hooks = hooksChange(agent, hooksFileOf(machine), []);
+    const hooks = hooksChange(agent, machine, []);
+    if (hooks === undefined) continue;
     await look({ agent: name, what: "hooks", file: hooks.file }, async () => {
       return hooks.presence((await readConfig(hooks.file)) ?? "") !== "absent";
     });
   }
-  return { agents, unreadable };
+  return { agents, unreadable: [...new Set(unreadable)] };
 }
 
 async function receivers(address: string): Promise<readonly Receiver[]> {
