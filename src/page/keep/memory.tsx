@@ -7,6 +7,7 @@ import { engine, type Fact, type Memory, mayWrite, tell } from "../data/connecti
 import { ask, Failure, setTo } from "../parts/controls.tsx";
 import { age, moment } from "../parts/words.ts";
 import { Rules } from "./rules.tsx";
+import { Unasked } from "./unasked.tsx";
 
 const PAGE = 200;
 
@@ -54,6 +55,7 @@ export function MemoryView() {
         </ul>
       </section>
       <Rules />
+      <Unasked />
       <section>
         <h2>Facts</h2>
         <p class="about">Statements that were taken from conversations.</p>

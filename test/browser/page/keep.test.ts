@@ -5,6 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SessionHandle } from "../../../src/index.ts";
+import { note, readLog } from "../../../src/unasked/log.ts";
 import { closeBrowserAfterAll, describeInBrowser, openPage } from "../../support/browser.ts";
 import { createFolder } from "../../support/folder.ts";
 import { createPageWorld, openWatched, type PageWorld } from "./page-world.ts";
@@ -224,6 +225,22 @@ describeInBrowser("keeping and sharing", () => {
     expect(rules.map(({ status, owner }) => [status, owner])).toEqual([["in_force", "ana"]]);
     await remove.click();
     await page.getByText("No such sentence was found.").waitFor();
+    expect(wrongs).toEqual([]);
+    await world.engine.deleteSession(said.id);
+  });
+
+  test("what was said unasked is listed, and refused", async ({ onTestFinished }) => {
+    const said = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const hit = { sessionId: said.id, shortId: said.id, index: 0 };
+    const [text, person] = ["<recalled-context>\nWorked then: make lint\n</recalled-context>", ""];
+    const place = { moment: "error", agent: "codex", session: "s", cwd: "/srv/shop" } as const;
+    const tenant = world.engine.forTenant("default");
+    await note(tenant, { ...place, at: Date.now(), said: true, text, person, hit, signs: [] });
+    const { page, wrongs } = await openWatched(world, "#/memory", { onTestFinished });
+    await page.getByText(/^said · codex · \/srv\/shop · a command that failed before/).waitFor();
+    await page.getByRole("button", { name: "Not again: Worked then: make lint" }).click();
+    await page.getByText(/^not again · codex/).waitFor();
+    expect(await readLog(tenant)).toMatchObject([{ unwanted: true, number: 1 }]);
     expect(wrongs).toEqual([]);
     await world.engine.deleteSession(said.id);
   });
