@@ -116,7 +116,7 @@ test("every agent's file can be created, and is deleted again when empty", async
   expect(parsed(".kimi-code/mcp.json").mcpServers.backscroll).toEqual(plain);
   expect(parsed(".factory/mcp.json").mcpServers.backscroll).toEqual({ type: "stdio", ...plain });
   const cline = ".cline/data/settings/cline_mcp_settings.json";
-  expect(parsed(cline).mcpServers.backscroll).toEqual({ type: "stdio", ...plain });
+  expect(parsed(cline).mcpServers.backscroll).toEqual({ type: "stdio", ...plain, timeout: 60 });
   expect(text(CONTINUE)).toBe(
     `${yaml}mcpServers:\n  - name: backscroll\n    command: ${JSON.stringify(command)}\n    args: ${JSON.stringify(args)}\n`,
   );

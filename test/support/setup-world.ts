@@ -5,8 +5,15 @@ import { dirname, join } from "node:path";
 import { callCli, type Ran, ROOT } from "./cli.ts";
 import { createFolder } from "./folder.ts";
 
+interface World {
+  readonly home: string;
+  readonly cli: (...args: string[]) => Promise<Ran>;
+  readonly put: (path: string, text: string) => string;
+  readonly text: (path: string) => string;
+}
+
 /** A home with no agent in it, nor on the PATH. */
-export function world() {
+export function world(): World {
   const home = realpathSync(createFolder());
   const cli = (...args: string[]): Promise<Ran> =>
     callCli(args, { cwd: home, env: { HOME: home, PATH: "/usr/bin:/bin" } });
@@ -20,7 +27,11 @@ export function world() {
   return { home, cli, put, text };
 }
 
-export const COMMAND = [process.execPath, join(ROOT, "bin/backscroll.js"), "mcp"];
+export const COMMAND: readonly string[] = [
+  process.execPath,
+  join(ROOT, "bin/backscroll.js"),
+  "mcp",
+];
 
 export const CONTINUE = ".continue/config.yaml";
 export const VSCODE = ".config/Code/User/mcp.json";
@@ -42,5 +53,5 @@ export interface Report {
   }[];
 }
 
-export const outcomes = ({ stdout }: Ran) =>
+export const outcomes = ({ stdout }: Ran): string[][] =>
   (JSON.parse(stdout) as Report).agents.map(({ agent, what, outcome }) => [agent, what, outcome]);

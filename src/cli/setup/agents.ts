@@ -195,7 +195,8 @@ export const AGENTS: readonly Agent[] = [
         ),
       ),
     ],
-    ...json("mcpServers", (server) => ({ type: "stdio", ...plainEntry(server) })),
+    // In seconds, also for the start. The client's own limit of 3 is too short on a busy machine.
+    ...json("mcpServers", (server) => ({ type: "stdio", ...plainEntry(server), timeout: 60 })),
     // `cline mcp add` writes the same fields one level deeper; the client reads both.
     fromEntry: ({ transport, ...entry }) =>
       plainServer(isPlainObject(transport) ? transport : entry),

@@ -150,8 +150,9 @@ function readEntry(lines: readonly string[]): Pick<Entry, "name" | "fields"> {
 }
 
 function nameInBraces(line: string): unknown {
-  const [, name] = /[{,]\s*["']?name["']?\s*:\s*["']?([^"',}]+?)["']?\s*[,}]/.exec(line) ?? [];
-  return name;
+  const fields = line.replace(/[{}]/g, "").split(",");
+  const own = fields.find((field) => /^\s*["']?name["']?\s*:/.test(field));
+  return own === undefined ? undefined : scalar(own.slice(own.indexOf(":") + 1));
 }
 
 /** A value on the field's line, else a list or fields below it. */
@@ -171,12 +172,14 @@ function readValue([first = "", ...below]: readonly string[]): unknown {
 
 function scalar(text: string): unknown {
   const plain = text.trim();
-  if (plain.startsWith("'")) return plain.replace(/^'(.*)'.*$/, "$1").replaceAll("''", "'");
+  if (plain.startsWith("'")) {
+    return plain.slice(1, plain.lastIndexOf("'")).replaceAll("''", "'");
+  }
   const json = /^("(?:[^"\\]|\\.)*"|[[{].*[\]}])/.exec(plain)?.[1];
   try {
     if (json !== undefined) return JSON.parse(json);
   } catch {
     // A flow collection with plain words in it stays text.
   }
-  return plain.replace(/\s#.*$/, "");
+  return plain.split(" #", 1)[0]?.trimEnd();
 }

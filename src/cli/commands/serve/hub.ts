@@ -9,6 +9,8 @@ import { toNumber } from "../../values.ts";
 
 /** The unread lines of transcripts are looked for this often, after the last agent has left. */
 const LOOK_MS = 500;
+/** The agent that starts a hub needs a moment to find its socket. */
+const FIRST_AGENT_MS = 5_000;
 
 export const hub: Command = defineCommand({
   name: "hub",
@@ -90,12 +92,13 @@ interface IdleSettings {
 /** Resolves when no agent is left, and none has written for a while. */
 async function untilIdle(hub: Hub, settings: IdleSettings): Promise<void> {
   const { quietMs, signal, isRetired, writtenAt } = settings;
+  let quietFor = Math.max(quietMs, FIRST_AGENT_MS);
   let usedAt = Date.now();
   while (!signal.aborted) {
     await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS, quietMs + 1)));
-    if (hub.callers > 0) usedAt = Date.now();
+    if (hub.callers > 0) [usedAt, quietFor] = [Date.now(), quietMs];
     else if (isRetired()) return;
-    else if (Date.now() - Math.max(usedAt, writtenAt()) >= quietMs) {
+    else if (Date.now() - Math.max(usedAt, writtenAt()) >= quietFor) {
       if (quietMs === 0 || (await hub.readRest()) === 0) return;
     }
   }
