@@ -19,6 +19,8 @@ export interface McpHost {
   readonly access: Access;
   /** Told to clients. */
   readonly version: string;
+  /** `agent`: the few tools of a coding agent are listed, under their own names. Default: all. */
+  readonly tools?: "agent" | "all";
   /** The caller's working folder. */
   readonly cwd?: string;
   /** The caller's own sessions, if known: our ids or the agent's. */

@@ -10,6 +10,7 @@ interface AgentSettings {
   /** The session that the agent speaks in. */
   readonly session?: string;
   readonly "read-only"?: boolean;
+  readonly "all-tools"?: boolean;
   /** Nothing of the session is kept. */
   readonly isOff?: boolean;
   /** The name of the agent's pipe. */
@@ -32,6 +33,7 @@ export function agentHost(tenant: TenantApi, settings: AgentSettings): McpHost {
       tokenId: null,
     },
     version: readVersion(),
+    tools: settings["all-tools"] ? "all" : "agent",
     cwd,
     variables,
     changedFiles: (hits) => withChangedFiles(tenant, hits, { folder: cwd }),

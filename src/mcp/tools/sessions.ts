@@ -19,6 +19,7 @@ import {
   MAX_MCP_PAGE,
 } from "../../model/limits.ts";
 import { isSubAgent, type Session } from "../../model/session.ts";
+import { shownName } from "../agent-names.ts";
 import { cutToBytes, fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { toLine } from "../views/line.ts";
@@ -138,7 +139,7 @@ export const listSessions: Tool = defineTool({
   },
   show: async (host, input, maxBytes) => {
     const { sessions, nextCursor } = await readPage(host, input);
-    if (sessions.length === 0) return nothing(input, nextCursor);
+    if (sessions.length === 0) return nothing(host, input, nextCursor);
     const now = nowOf(host);
     return fitListing(
       {
@@ -166,12 +167,16 @@ function showSession(session: Session, now: number): string {
   return sessionHeading(session, now, more);
 }
 
-function nothing(input: z.infer<typeof INPUT>, nextCursor: string | undefined): string {
+function nothing(
+  host: McpHost,
+  input: z.infer<typeof INPUT>,
+  nextCursor: string | undefined,
+): string {
   if (nextCursor !== undefined) return `None here. More: cursor ${nextCursor}`;
   const { limit: _, cursor: __, sub_agents: ___, ...filters } = input;
   return Object.keys(filters).length === 0
     ? "There are none: nothing was stored yet."
-    : "None match. Leave out a filter, or search with search_sessions.";
+    : `None match. Leave out a filter, or search with ${shownName(host, "search_sessions")}.`;
 }
 
 async function readPage(

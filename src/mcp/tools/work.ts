@@ -118,6 +118,7 @@ export const recap: Tool = defineTool({
       ...leftOut(subAgents),
     ];
     return fitSessions(
+      host,
       sessions.map((each) => ({
         text: showRecap(each, now),
         shortId: each.session.shortId,
@@ -192,7 +193,7 @@ export const related: Tool = defineTool({
       const isNewest = hit.sessionId === found.newest;
       const style = { before: 0, after: 0, now: nowOf(host), isNewest };
       items.push(`${kind}: ${showHit(hit, session, style)}`);
-      on ||= readOn(hit.shortId, hit.index);
+      on ||= readOn(host, hit.shortId, hit.index);
     }
     if (items.length === 0) return ["Nothing like it is stored.", ...found.notes].join(" ");
     return fitListing(

@@ -66,6 +66,9 @@ export const mcp: Command = defineCommand({
     "Agents start it themselves: backscroll setup adds it to Claude Code, Codex, Cursor and others. Before a tool answers, it stores new lines of this machine's transcripts for at most 300 ms, and the rest in the background. Of the processes that share a store, one does the background work; with a server as --db, none. Ends when the agent closes its input. With BACKSCROLL=off in its environment it stores nothing, has only tools that read, and makes the agent's session incognito as soon as it is named.",
   options: {
     "read-only": flag("Only tools that change nothing."),
+    "all-tools": flag(
+      "List every tool with every argument, for programs; agents get the seven that they need.",
+    ),
     "no-ingest": flag("Do not ingest this machine's transcripts."),
     actor: option("NAME", "The actor of all messages and notes."),
     session: option(
@@ -103,6 +106,7 @@ export const mcp: Command = defineCommand({
       const host = agentHost(tenant, {
         ...defined({ actor: options.actor, session: options.session }),
         "read-only": options["read-only"] ?? false,
+        "all-tools": options["all-tools"] ?? false,
         isOff,
         pipe: process.env[PIPE_VARIABLE],
         cwd: process.cwd(),
