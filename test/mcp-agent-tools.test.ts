@@ -101,7 +101,7 @@ test("old names answer with their old arguments, whatever is listed", async () =
   const id = session.id;
   const calls: readonly (readonly [name: string, args: object])[] = [
     ["search_sessions", { query: "cron", context_before: 1, exclude_session: "x", detail: "full" }],
-    ["list_messages", { session_id: id, leaf: session.leaf, detail: "full" }],
+    ["list_messages", { session_id: id, message_bytes: 64, detail: "full" }],
     ["recap", { repo: "acme/shop", sub_agents: true }],
     ["related", { question: "why is the cron lock gone?" }],
     ["trace", { error: "locked", workstation_id: "desk", project_id: "shop" }],

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { askedNote } from "../../api/text/later.ts";
 import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/text/session-heading.ts";
 import { widerWindow } from "../../api/text/window.ts";
 import { quoteConversation } from "../../context/quote.ts";
@@ -116,9 +117,12 @@ export const searchSessions: Tool = defineTool({
       ...result.hits.filter(({ sessionId }) => sessionId !== newest),
       ...result.hits.filter(({ sessionId }) => sessionId === newest),
     ];
+    const isAnswered = hits.some(({ onlyAsked }) => onlyAsked === undefined);
+    const asking = isAnswered ? hits.filter(({ onlyAsked }) => onlyAsked !== undefined) : [];
     const items: string[] = [];
     let first: SearchHit | undefined;
     for (const hit of hits) {
+      if (asking.includes(hit)) continue;
       const session = await foundSession(host.tenant, hit.sessionId);
       if (session === undefined) continue;
       first ??= hit;
@@ -129,7 +133,9 @@ export const searchSessions: Tool = defineTool({
     items.push(
       ...notes.map((note) => toLine(`note ${showMemory(note, style.now)}`, NOTE_CHARACTERS)),
     );
+    const askers = asking.flatMap(({ shortId, onlyAsked = [] }) => [shortId, ...onlyAsked]);
     const said = notesOf(result, own.ids.length);
+    if (askers.length > 0) said.unshift(`${askedNote(askers)}.`);
     if (items.length === 0) return ["Nothing was found.", ...said].join("\n");
     const on = first === undefined ? [] : [readOn(host, first.shortId, first.index)];
     return fitListing(
