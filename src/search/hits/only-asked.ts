@@ -19,14 +19,20 @@ const MAX_QUESTION = 600;
 const OWN_SHARE = 0.4;
 const OWN_WORDS = 4;
 
+export interface Question {
+  readonly words: ReadonlySet<string>;
+  /** Whether our own tools were called. */
+  readonly isRecalled: boolean;
+}
+
 /**
- * The words of the question in the messages of a whole session, or in some that follow each other;
- * undefined: something else was said or done in them.
+ * The question in the messages of a whole session, or in some that follow each other; undefined:
+ * something else was said or done in them.
  */
 export function readOnlyAsked(
   entries: readonly WindowEntry[],
   language: Language,
-): ReadonlySet<string> | undefined {
+): Question | undefined {
   const calls = new Set<string>();
   const known = new Set<string>();
   let asked: Set<string> | undefined;
@@ -66,8 +72,9 @@ export function readOnlyAsked(
     }
   }
   // Without a call of ours it is a question only if it is written as one.
-  if (calls.size === 0 && !isPlain) return undefined;
-  return asked ?? (calls.size > 0 ? new Set() : undefined);
+  const isRecalled = calls.size > 0;
+  if (!isRecalled && (!isPlain || asked === undefined)) return undefined;
+  return { words: asked ?? new Set(), isRecalled };
 }
 
 /** The share of the words of the shorter question. */

@@ -14,7 +14,7 @@ import type { FoundHit, HitBranch, SearchRequest, WindowItem } from "../request.
 import type { TenantCache } from "../search-cache.ts";
 import { asIndexed, displayText, toolNameOf, toolTextOf } from "./display-text.ts";
 import { findLater, type Said } from "./later-wins.ts";
-import { isSameQuestion, MAX_ASKED, readOnlyAsked } from "./only-asked.ts";
+import { isSameQuestion, MAX_ASKED, type Question, readOnlyAsked } from "./only-asked.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
@@ -40,6 +40,7 @@ export function* showHits(
   const asked: Asked[] = [];
   const judges = request.reach !== "messages" && request.perSession === 1 && !request.roles;
   const said: Said[] = [];
+  let isSaid = false;
   const shown = new Set<string>();
   let next = 0;
   while (hits.length < request.limit && next < ranked.length) {
@@ -58,7 +59,7 @@ export function* showHits(
     for (const [i, hit] of batch.entries()) {
       const read = windows[i];
       if (read === undefined) continue;
-      const words = judges ? yield* readQuestion(hit, read, language) : undefined;
+      const question = judges ? yield* readQuestion(hit, read, language) : undefined;
       const window = judges ? narrowed(read, hit, request) : read;
       cache.rememberHead(hit.session, window.head);
       const found = window.entries.find(({ sequence }) => sequence === hit.message?.sequence);
@@ -71,12 +72,13 @@ export function* showHits(
       const shownHit = showHit(hit, window, found, request, highlight);
       if (mark !== undefined) {
         marked.push({ ...shownHit, mark: { ...mark, reason: redact(mark.reason).text } });
-      } else if (words !== undefined) {
-        const same = asked.find((each) => isSameQuestion(each.words, words));
-        if (same === undefined) asked.push({ hit: shownHit, words, others: [] });
+      } else if (question !== undefined) {
+        const same = asked.find((each) => isSameQuestion(each.words, question.words));
+        if (same === undefined) asked.push({ ...question, hit: shownHit, others: [] });
         else same.others.push(shownHit.shortId);
       } else {
         hits.push(shownHit);
+        isSaid ||= found !== undefined && found.role !== "tool" && textOf(found.blocks) !== "";
         said.push(saidIn(hit, window, found));
       }
     }
@@ -87,23 +89,30 @@ export function* showHits(
     words.map(({ term }) => term),
     language,
   );
-  const questions = asked.map(({ hit, others }) => ({ ...hit, onlyAsked: others }));
-  return withLast(laterFirst(hits, later, request), [...questions, ...marked], request);
+  const best = laterFirst(hits, later, request);
+  const last: FoundHit[] = [];
+  for (const { hit, others, isRecalled } of asked) {
+    const question = { ...hit, onlyAsked: others };
+    // The output of a tool answers nobody: a plain question stays before it.
+    const at = isSaid || isRecalled ? -1 : best.findIndex(({ score }) => score < hit.score);
+    if (at < 0) last.push(question);
+    else best.splice(at, 0, question);
+  }
+  return withLast(best, [...last, ...marked], request);
 }
 
 /** A session that only asked, and others that asked the same. */
-interface Asked {
+interface Asked extends Question {
   readonly hit: FoundHit;
-  readonly words: ReadonlySet<string>;
   readonly others: string[];
 }
 
-/** The words of the question, if the session of a hit did nothing but ask it. */
+/** The question, if the session of a hit did nothing but ask it. */
 function* readQuestion(
   { session, message }: RankedHit,
   { entries, head }: Window,
   language: Language,
-): SansIo<ReadonlySet<string> | undefined> {
+): SansIo<Question | undefined> {
   const isMatch = ({ sequence }: WindowEntry) => sequence === message?.sequence;
   const at = entries.findIndex(isMatch);
   const isEcho = entries[at]?.role === "assistant";
