@@ -25,6 +25,8 @@ export interface McpHost {
   readonly cwd?: string;
   /** The caller's own sessions, if known: our ids or the agent's. */
   readonly sessions?: readonly string[];
+  /** When the caller's server started, in epoch milliseconds. */
+  readonly startedAt?: number;
   /** The environment that the client started this process with. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** The environment says that nothing of the caller's session is kept: it is made incognito. */

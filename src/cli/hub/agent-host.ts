@@ -15,13 +15,15 @@ interface AgentSettings {
   readonly isOff?: boolean;
   /** The name of the agent's pipe. */
   readonly pipe?: string | undefined;
+  /** When the agent started its server. */
+  readonly startedAt?: number | undefined;
   readonly cwd: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly onError: (error: unknown) => void;
 }
 
 export function agentHost(tenant: TenantApi, settings: AgentSettings): McpHost {
-  const { actor, session, isOff = false, pipe, cwd, variables, onError } = settings;
+  const { actor, session, isOff = false, pipe, startedAt, cwd, variables, onError } = settings;
   return {
     tenant,
     access: {
@@ -37,6 +39,7 @@ export function agentHost(tenant: TenantApi, settings: AgentSettings): McpHost {
     cwd,
     variables,
     changedFiles: (hits) => withChangedFiles(tenant, hits, { folder: cwd }),
+    ...(startedAt === undefined ? {} : { startedAt }),
     ...(session === undefined ? {} : { sessions: [session] }),
     ...(isOff ? { incognito: true } : {}),
     ...(pipe === undefined ? {} : { callKey: (request) => `${pipe}:${request}` }),

@@ -18,7 +18,7 @@ import { foundSession } from "../../recap/found-session.ts";
 import type { SearchHit } from "../../search/request.ts";
 import { fitListing, readOn } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
-import { findNewestSession, findOwnSessions } from "../own-session.ts";
+import { findNewestSession, findOwnSessions, OWN_LEFT_OUT } from "../own-session.ts";
 import { HIT_REACH, HIT_VIEW, showHit, toHitViews } from "../views/hit.ts";
 import { toLine } from "../views/line.ts";
 import { ABOUT, id, name, PLACE, QUERY, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
@@ -185,7 +185,7 @@ async function search(
 function notesOf({ notes, indexing, degraded, partial }: SearchResult, own: number): string[] {
   return [
     ...notes.map((note) => `Note: ${note}`),
-    ...(own > 0 ? ["Your own session is left out."] : []),
+    ...(own > 0 ? [OWN_LEFT_OUT] : []),
     ...(indexing ? ["The index is being built: older messages may be missing."] : []),
     ...(degraded ? ["Part of the index cannot be read: hits may be missing."] : []),
     ...(partial ? ["Time ran out: these are the hits so far."] : []),

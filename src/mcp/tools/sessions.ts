@@ -22,6 +22,7 @@ import { isSubAgent, type Session } from "../../model/session.ts";
 import { shownName } from "../agent-names.ts";
 import { cutToBytes, fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
+import { findOthers, MAYBE_OWN, OWN_LEFT_OUT } from "../own-session.ts";
 import { toLine } from "../views/line.ts";
 import {
   ABOUT,
@@ -138,14 +139,18 @@ export const listSessions: Tool = defineTool({
     };
   },
   show: async (host, input, maxBytes) => {
-    const { sessions, nextCursor } = await readPage(host, input);
-    if (sessions.length === 0) return nothing(host, input, nextCursor);
+    const others = await findOthers(host);
+    const page = await readPage(host, input);
+    const { nextCursor } = page;
+    const sessions = page.sessions.filter(others.isOther);
+    const own = sessions.length < page.sessions.length ? `\n${OWN_LEFT_OUT}` : "";
+    if (page.sessions.length === 0) return nothing(host, input, nextCursor);
     const now = nowOf(host);
     return fitListing(
       {
-        items: sessions.map((session) => showSession(session, now)),
+        items: sessions.map((session) => showSession(session, now, others.isMaybeOwn(session))),
         toText: (shown, _from, to) => {
-          const listed = quoteConversation(ABOUT_RECALLED, shown.join("\n"));
+          const listed = `${quoteConversation(ABOUT_RECALLED, shown.join("\n"))}${own}`;
           if (to < sessions.length) {
             const left = `${sessions.length - to} more do not fit into max_tokens`;
             return `${listed}\n${left}: limit ${to} gives a cursor that goes on.`;
@@ -158,11 +163,12 @@ export const listSessions: Tool = defineTool({
   },
 });
 
-function showSession(session: Session, now: number): string {
+function showSession(session: Session, now: number, isMaybeOwn: boolean): string {
   const more = [
     `${session.messageCount} messages`,
     ...(session.parentSessionId === null ? [] : ["fork"]),
     ...(isSubAgent(session) ? ["sub-agent"] : []),
+    ...(isMaybeOwn ? [MAYBE_OWN] : []),
   ];
   return sessionHeading(session, now, more);
 }

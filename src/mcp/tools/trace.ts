@@ -27,7 +27,7 @@ import {
 import { shownName } from "../agent-names.ts";
 import { fitSessions } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
-import { findOwnSessions } from "../own-session.ts";
+import { findOwnSessions, OWN_LEFT_OUT } from "../own-session.ts";
 import { ABOUT, hits, name, PLACE, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
@@ -135,7 +135,7 @@ const WORDS = {
 };
 
 async function ownNotes(host: McpHost): Promise<readonly string[]> {
-  return (await findOwnSessions(host)).ids.length > 0 ? ["Your own session is left out."] : [];
+  return (await findOwnSessions(host)).ids.length > 0 ? [OWN_LEFT_OUT] : [];
 }
 
 async function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Trace> {

@@ -109,6 +109,7 @@ export const mcp: Command = defineCommand({
         "all-tools": options["all-tools"] ?? false,
         isOff,
         pipe: process.env[PIPE_VARIABLE],
+        startedAt: Math.floor(performance.timeOrigin),
         cwd: process.cwd(),
         variables: process.env,
         onError,
