@@ -158,3 +158,29 @@ test("an error stands once in an answer, in the words of the caller's tools", as
   expect(JSON.stringify(result).split(message)).toHaveLength(2);
   expect(result).not.toHaveProperty("structuredContent");
 });
+
+test("a client's own words are shown only when their index is asked for", async () => {
+  const tenant = engine.forTenant("acme");
+  const own = await tenant.createSession({ agent: "codex", createdBy: "ana" });
+  const environment = "<environment_context>shell bash</environment_context>";
+  const dump = "# AGENTS.md instructions for /home/ana\n\nAlways write gnus.";
+  await own.append([
+    { role: "system", content: `You are Codex. ${"Obey. ".repeat(400)}` },
+    { role: "user", content: dump },
+    { role: "user", content: environment },
+    { role: "user", content: "Count the gnus" },
+    { role: "assistant", content: "Four" },
+  ]);
+  const read = (args: object) => call(agent, "read_past_conversation", args);
+  for (const more of [{}, { message_bytes: 4_096 }]) {
+    const { text } = await read({ session_id: own.id, ...more });
+    expect(text).toMatch(/#3 \S+: Count the gnus\n#4 assistant: Four/);
+    for (const hidden of ["Obey", "gnus.", "bash"]) expect(text).not.toContain(hidden);
+    expect(text).toMatch(/3 of the client itself left out: around \w+#0 shows it/);
+  }
+  const { shortId } = await tenant.getSessionMeta(own.id);
+  expect((await read({ around: `${shortId}#0` })).text).toContain("You are Codex. Obey.");
+  expect((await read({ around: `${shortId}#1` })).text).toContain("Always write gnus.");
+  const { data } = await callFull(agent, "list_messages", { session_id: own.id });
+  expect(data.messages).toHaveLength(5);
+});

@@ -25,7 +25,7 @@ export interface McpHost {
   readonly cwd?: string;
   /** The caller's own sessions, if known: our ids or the agent's. */
   readonly sessions?: readonly string[];
-  /** When the caller's server started, in epoch milliseconds. */
+  /** When the caller started its server, in epoch milliseconds. Absent over HTTP. */
   readonly startedAt?: number;
   /** The environment that the client started this process with. */
   readonly variables?: Readonly<Record<string, string | undefined>>;

@@ -68,7 +68,6 @@ interface Serving {
 
 export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
   const { onError, standingFor } = options;
-  const startedAt = Date.now();
   /** By tenant: listeners get their own tenant's changes only. */
   const serving = new Map<string, Serving>();
 
@@ -86,7 +85,6 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
           tenant,
           access: accessOf(context),
           version,
-          startedAt,
           ...(session ? { sessions: [session] } : {}),
           ...(context.requestInfo?.headers.get(TOOLS_HEADER) === "agent"
             ? { tools: "agent" as const }

@@ -167,8 +167,8 @@ function showSession(session: Session, now: number, isMaybeOwn: boolean): string
   const more = [
     `${session.messageCount} messages`,
     ...(session.parentSessionId === null ? [] : ["fork"]),
-    ...(isSubAgent(session) ? ["sub-agent"] : []),
     ...(isMaybeOwn ? [MAYBE_OWN] : []),
+    ...(isSubAgent(session) ? ["sub-agent"] : []),
   ];
   return sessionHeading(session, now, more);
 }
