@@ -40,8 +40,9 @@ export interface FieldDigest {
 export async function* readRecords(
   lines: AsyncIterable<Line>,
   problems: ProblemLog,
+  rules: LineRules = {},
 ): AsyncGenerator<JsonRecord> {
-  yield* readRecordBatches(lines, problems);
+  yield* readRecordBatches(lines, problems, rules);
 }
 
 /** The same in batches, for readers of long files. */

@@ -125,7 +125,7 @@ export async function findNewestSession(host: McpHost): Promise<string | undefin
   const [newest] = sessions;
   if (newest === undefined) return undefined;
   // A prompt on a command line is older than the server that its answer calls.
-  const saidAt = Math.max(newest.lastInteractionAt, newest.figures.lastMessageAt ?? 0);
+  const saidAt = Math.max(newest.lastInteractionAt, newest.figures?.lastMessageAt ?? 0);
   return saidAt >= startedAt ? newest.id : undefined;
 }
 
