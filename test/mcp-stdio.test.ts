@@ -168,6 +168,25 @@ test("answers pending calls after its input ended", async () => {
   );
 });
 
+test("ends at SIGINT although its input stays open", async () => {
+  const folder = createFolder();
+  for (const variables of [{}, { BACKSCROLL_HUB: "off" }]) {
+    const child = spawn(
+      process.execPath,
+      [join(ROOT, "bin/backscroll.js"), "mcp", "--db", join(folder, "s.db"), "--final-read", "1"],
+      {
+        env: environmentOf({ HOME: folder, ...variables }),
+        stdio: ["pipe", "pipe", "ignore"],
+      },
+    );
+    child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    const ended = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGINT");
+    expect(await ended).toBe(0);
+  }
+});
+
 test("prints only the protocol, and exits with 0 when its input ends", async () => {
   const folder = createFolder();
   const lines = [INITIALIZE, { jsonrpc: "2.0", method: "notifications/initialized" }];

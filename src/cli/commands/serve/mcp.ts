@@ -59,6 +59,9 @@ class Keeper {
 /** Signals with which clients end a server, beside closing its input. */
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** Clients kill a server that has not ended 100 ms after the first signal. */
+const ENDING_MS = 50;
+
 export const mcp: Command = defineCommand({
   name: "mcp",
   summary: "Serve agents over MCP, on standard input and output.",
@@ -115,7 +118,11 @@ export const mcp: Command = defineCommand({
         onError,
       });
       const end = new AbortController();
-      const stop = () => end.abort();
+      const stop = () => {
+        end.abort();
+        // What was acknowledged is stored; the input may stay open for ever.
+        setTimeout(() => process.exit(0), ENDING_MS).unref();
+      };
       for (const name of ENDING) process.once(name, stop);
       const settings = { signal: end.signal, owner, onError };
       const keeper = isKept ? new Keeper(context, tenant, settings) : undefined;
