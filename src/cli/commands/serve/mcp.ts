@@ -60,7 +60,7 @@ class Keeper {
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Clients kill a server that has not ended 100 ms after the first signal. */
-const ENDING_MS = 50;
+const ENDING_MS = 30;
 
 export const mcp: Command = defineCommand({
   name: "mcp",
@@ -118,10 +118,11 @@ export const mcp: Command = defineCommand({
         onError,
       });
       const end = new AbortController();
-      const stop = () => {
+      const stop = (name: NodeJS.Signals) => {
         end.abort();
-        // What was acknowledged is stored; the input may stay open for ever.
-        setTimeout(() => process.exit(0), ENDING_MS).unref();
+        // Nobody listens any more: the signal ends the process at once, where exit() would first
+        // stop its threads. What was acknowledged is stored; the input may stay open for ever.
+        setTimeout(() => process.kill(process.pid, name), ENDING_MS).unref();
       };
       for (const name of ENDING) process.once(name, stop);
       const settings = { signal: end.signal, owner, onError };
