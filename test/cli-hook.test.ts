@@ -129,7 +129,7 @@ test("a long conversation that was never read is handed back from its end, and s
   const text = contextOf(ran);
   expect(text).toContain("- Request 599: grass");
   expect(text).toContain("- We decided to use port 7423 instead of 8080.");
-  expect(text).toContain(`(session ${SESSION}; list_messages reads all)`);
+  expect(text).toContain(`(session ${SESSION}; read_past_conversation reads all)`);
   await vi.waitFor(
     async () => expect((await cli(["search", "port 7423"])).stdout).toContain("7423"),
     { timeout: 60_000, interval: 200 },
@@ -176,7 +176,7 @@ test("a start gives the number of sessions in a line; a resumed session gets not
   for (const source of ["startup", "clear"]) {
     const text = contextOf(await hook("SessionStart", { source }));
     expect(text).toMatch(
-      /^Memory: Backscroll keeps 1 earlier conversation \(1 of them in this folder, the last \d+mo? ago\)\. .*search_sessions.*$/,
+      /^Memory: Backscroll keeps 1 earlier conversation \(1 of them in this folder, the last \d+mo? ago\)\. .*search_past_conversations.*$/,
     );
   }
   const elsewhere = contextOf(await hook("SessionStart", { source: "startup", cwd: "/other" }));

@@ -119,7 +119,7 @@ export async function memoryLine(
     newest === undefined
       ? "none of them in this folder"
       : `${sessions.length}${more} of them in this folder, the last ${ageOf(now - newest.updatedAt)}`;
-  return `Memory: Backscroll keeps ${counted(status.sessions, "earlier conversation")} (${here}). When earlier work matters, ask its MCP tools: search_sessions finds what was said, list_sessions lists conversations.`;
+  return `Memory: Backscroll keeps ${counted(status.sessions, "earlier conversation")} (${here}). When earlier work matters, ask its MCP tools: search_past_conversations finds what was said, list_past_conversations lists conversations.`;
 }
 
 function ageOf(ms: number): string {
