@@ -129,7 +129,7 @@ test("a long conversation that was never read is handed back from its end, and s
   const text = contextOf(ran);
   expect(text).toContain("- Request 599: grass");
   expect(text).toContain("- We decided to use port 7423 instead of 8080.");
-  expect(text).toContain(`(session ${SESSION}; list_messages reads all)`);
+  expect(text).toContain(`(session ${SESSION}; read_past_conversation reads all)`);
   await vi.waitFor(
     async () => expect((await cli(["search", "port 7423"])).stdout).toContain("7423"),
     { timeout: 60_000, interval: 200 },

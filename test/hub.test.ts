@@ -32,6 +32,23 @@ test("a call in flight is answered by a new process, and a write is neither lost
   await survivesKills(machine, 4);
 });
 
+test("each agent has the tools of its own options", async () => {
+  const list = async (...args: string[]) => {
+    const agent = await machine.start(...args).begin();
+    const { result } = (await agent.ask("tools/list", {})) as unknown as {
+      result: { tools: { name: string }[] };
+    };
+    await agent.end();
+    return result.tools.map(({ name }) => name);
+  };
+  const [few, all] = await Promise.all([list(), list("--all-tools")]);
+  expect(few).toHaveLength(7);
+  expect(few[0]).toBe("search_past_conversations");
+  expect(all).toHaveLength(13);
+  expect(all).toContain("append_message");
+  expect(await machine.hubs()).toHaveLength(1);
+});
+
 test("an agent that is killed disturbs no other", async () => {
   const [one, other] = await Promise.all([machine.start().begin(), machine.start().begin()]);
   one.process.kill("SIGKILL");

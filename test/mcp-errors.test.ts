@@ -69,7 +69,7 @@ describe("a tool that is called wrongly", () => {
       { query: 5, limit: "ten" },
       'query is 5; it must be a string of 1 to 16384 characters. limit is the string "ten"; it must be an integer from 1 to 20. ',
     ],
-    ["search_sessions", { query: "x", limit: 21 }, "limit is 21; it must be an integer from 1 to"],
+    ["search_sessions", { query: "x", limit: 0 }, "limit is 0; it must be an integer from 1 to"],
     ["search_sessions", { query: "" }, "query is an empty string; it must be a string of 1 to"],
     ["search_sessions", { query: "x", since: "soon" }, "such as today, yesterday, 7d"],
     [

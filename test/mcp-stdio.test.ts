@@ -33,7 +33,7 @@ describe.each(ERAS)("over standard input and output, protocol %s", (era) => {
       env: { HOME: folder },
     });
     expect(client.getNegotiatedProtocolVersion()).toBe(era);
-    expect((await client.listTools()).tools).toHaveLength(13);
+    expect((await client.listTools()).tools).toHaveLength(7);
     const found = await callFull(client, "search_sessions", { query: "cron" });
     expect(found.data.hits).toMatchObject([{ session_id: session.id }]);
 
@@ -71,7 +71,7 @@ test("a read-only caller gets no other tools, and the host names the author", as
   const options = { env: { HOME: folder, BACKSCROLL_TENANT: "acme" } };
   const args = ["--db", db, "--no-ingest"];
   const reading = await connectStdio("2025-11-25", [...args, "--read-only"], options);
-  expect((await reading.client.listTools()).tools).toHaveLength(10);
+  expect((await reading.client.listTools()).tools).toHaveLength(6);
   const note = { name: "n", content: "c" };
   expect(await failure(reading.client, "remember", note)).toMatchObject({ code: "forbidden" });
   await reading.client.close();
@@ -166,6 +166,28 @@ test("answers pending calls after its input ended", async () => {
       ["four", -32600],
     ]),
   );
+});
+
+test("ends at SIGINT although its input stays open", async () => {
+  const folder = createFolder();
+  for (const variables of [{}, { BACKSCROLL_HUB: "off" }]) {
+    const child = spawn(
+      process.execPath,
+      [join(ROOT, "bin/backscroll.js"), "mcp", "--db", join(folder, "s.db"), "--final-read", "1"],
+      {
+        env: environmentOf({ HOME: folder, ...variables }),
+        stdio: ["pipe", "pipe", "ignore"],
+      },
+    );
+    child.stdin.write(`${JSON.stringify(INITIALIZE)}\n`);
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    const ended = new Promise((resolve) => child.once("exit", (...how) => resolve(how)));
+    child.kill("SIGINT");
+    expect([
+      [0, null],
+      [null, "SIGINT"],
+    ]).toContainEqual(await ended);
+  }
 });
 
 test("prints only the protocol, and exits with 0 when its input ends", async () => {

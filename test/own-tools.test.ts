@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
+import { AGENT_TOOLS } from "../src/mcp/tools/agent-tools.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
 import { isOwnTool, OWN_TOOLS } from "../src/search/document/own-tools.ts";
 
 test("every MCP tool is recognised as ours, with any client's prefix", () => {
-  expect(OWN_TOOLS.toSorted()).toEqual(TOOLS.map(({ name }) => name).toSorted());
+  const names = [...TOOLS, ...AGENT_TOOLS].map(({ name }) => name);
+  expect(OWN_TOOLS.toSorted()).toEqual(names.toSorted());
   for (const name of OWN_TOOLS) {
     for (const prefix of [
       "mcp__backscroll__",

@@ -408,6 +408,7 @@ test("MCP has these tools, each for a scope", () => {
       "since",
       "until",
       "limit",
+      "with_notes",
       "exclude_session",
       "detail",
       "max_tokens",

@@ -40,7 +40,7 @@ export interface FieldDigest {
 export async function* readRecords(
   lines: AsyncIterable<Line>,
   problems: ProblemLog,
-  rules?: LineRules,
+  rules: LineRules = {},
 ): AsyncGenerator<JsonRecord> {
   yield* readRecordBatches(lines, problems, rules);
 }

@@ -57,6 +57,8 @@ export interface CalledThing {
   readonly input: z.ZodObject;
   /** Valid arguments. */
   readonly example: object;
+  /** The tool that shows sessions' ids. */
+  readonly lists?: string;
 }
 
 /** A model corrects no more than these at once. */
@@ -214,11 +216,6 @@ function range({ minimum, maximum }: Schema): string {
   return most === undefined ? "" : ` of at most ${most}`;
 }
 
-/** The engine's names of operations, and the MCP tools for them. */
-const TOOL_WORDS: readonly (readonly [ours: string, here: string])[] = [
-  ["list sessions to see their ids", "list_sessions shows their ids"],
-];
-
 /**
  * Runs `work` and rewrites its errors: arguments and operations by their MCP names, and an example
  * after wrong arguments.
@@ -244,7 +241,8 @@ function translate(error: BackscrollError, called: CalledThing): BackscrollError
     message = message.replace(new RegExp(`\\b${own}\\b`, "g"), name);
     if (named === own) named = name;
   }
-  for (const [ours, here] of TOOL_WORDS) message = message.replace(ours, here);
+  const { lists = "list_sessions" } = called;
+  message = message.replace("list sessions to see their ids", () => `${lists} shows their ids`);
   if (error.code === "invalid_input") message = withExample(message, called);
   return new BackscrollError(error.code, message, {
     details: named === undefined ? details : { ...details, field: named },

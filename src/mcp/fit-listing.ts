@@ -8,6 +8,9 @@
 
 import { ABOUT_RECALLED } from "../api/text/session-heading.ts";
 import { quoteConversation } from "../context/quote.ts";
+import { shownName } from "./agent-names.ts";
+
+type Naming = Parameters<typeof shownName>[0];
 
 interface Listing {
   readonly items: readonly string[];
@@ -66,13 +69,14 @@ interface SessionText {
 
 /** `notes` follow the sessions. */
 export function fitSessions(
+  host: Naming,
   sessions: readonly SessionText[],
   notes: readonly string[],
   maxBytes: number,
 ): string {
   const items = sessions.map(({ text }) => text);
   const [first] = sessions;
-  const on = first === undefined ? [] : [readOn(first.shortId, first.index ?? 0)];
+  const on = first === undefined ? [] : [readOn(host, first.shortId, first.index ?? 0)];
   const toText = (shown: readonly string[], _from: number, to: number) => {
     const left = items.length - to;
     const more = left > 0 ? [`${left} more sessions do not fit into max_tokens.`] : [];
@@ -117,8 +121,9 @@ export function formatRef(session: string, index: number | null): string {
 }
 
 /** The last line of an answer: how to read on from a message. */
-export function readOn(session: string, index: number | null): string {
-  return `Read on: list_messages { "around": "${formatRef(session, index)}" }.`;
+export function readOn(host: Naming, session: string, index: number | null): string {
+  const name = shownName(host, "list_messages");
+  return `Read on: ${name} { "around": "${formatRef(session, index)}" }.`;
 }
 
 /** Parses `k3f9#12`, `#12` or `12`; undefined for anything else, such as an entry's id. */

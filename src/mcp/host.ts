@@ -19,10 +19,14 @@ export interface McpHost {
   readonly access: Access;
   /** Told to clients. */
   readonly version: string;
+  /** `agent`: the few tools of a coding agent are listed, under their own names. Default: all. */
+  readonly tools?: "agent" | "all";
   /** The caller's working folder. */
   readonly cwd?: string;
   /** The caller's own sessions, if known: our ids or the agent's. */
   readonly sessions?: readonly string[];
+  /** When the caller started its server, in epoch milliseconds. Absent over HTTP. */
+  readonly startedAt?: number;
   /** The environment that the client started this process with. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** The environment says that nothing of the caller's session is kept: it is made incognito. */

@@ -28,6 +28,8 @@ import { isListen, SessionFeed } from "./session-feed.ts";
 
 /** The header with the caller's session: our id, or the agent's. */
 const SESSION_HEADER = "backscroll-session";
+/** The header of a coding agent that wants its few tools: `agent`. Programs get all of them. */
+const TOOLS_HEADER = "backscroll-tools";
 
 interface McpHttpOptions {
   readonly tenantFor: (tenant: string) => TenantApi;
@@ -84,6 +86,9 @@ export function mcpHttpHandler(options: McpHttpOptions): McpHttpHandler {
           access: accessOf(context),
           version,
           ...(session ? { sessions: [session] } : {}),
+          ...(context.requestInfo?.headers.get(TOOLS_HEADER) === "agent"
+            ? { tools: "agent" as const }
+            : {}),
           ...(standingFor === undefined ? {} : { standing: (id: string) => standingFor(name, id) }),
         };
         const { era } = context;

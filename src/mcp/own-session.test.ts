@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { RECORDED_CLIENTS } from "../../test/fixtures/mcp-clients.ts";
 import { projectId } from "../ingest/identity/identity.ts";
 import { open } from "../open.ts";
+import { READ_ACCESS } from "./access.cases.ts";
 import type { McpHost } from "./host.ts";
 import { conversationIds, findNewestSession, findOwnSessions } from "./own-session.ts";
 
@@ -62,6 +63,28 @@ test("only a named session is the caller's own; the newest is marked as such", a
   expect(await findOwnSessions(unstored)).toEqual({ ids: [], isNamed: true });
   const { cwd: _, ...anywhere } = host;
   expect(await findNewestSession(anywhere)).toBe(there);
+});
+
+test("Copilot names its conversation in a variable", () => {
+  const variables = { COPILOT_AGENT_SESSION_ID: "a-1" };
+  expect(conversationIds({ client: "github-copilot-cli", variables })).toEqual(["a-1"]);
+  expect(conversationIds({ client: "opencode", variables })).toEqual([]);
+});
+
+test("a session that ended before the caller's server started is not its own", async () => {
+  await using memory = await open(":memory:", { inThread: true });
+  const startedAt = Date.now();
+  const session = await memory.createSession({
+    agent: "coder",
+    createdBy: "ana",
+    startedAt: startedAt - 60_000,
+  });
+  const say = (createdAt: number) => session.append({ role: "user", content: "hello", createdAt });
+  await say(startedAt - 60_000);
+  const host: McpHost = { tenant: memory, version: "0", access: READ_ACCESS, startedAt };
+  expect(await findNewestSession(host)).toBeUndefined();
+  await say(startedAt + 1);
+  expect(await findNewestSession(host)).toBe(session.id);
 });
 
 test("sub-agents of the caller's session are its own", async () => {

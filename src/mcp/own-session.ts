@@ -48,6 +48,12 @@ export const MCP_CLIENTS: readonly ClientNaming[] = [
     variables: ["QWEN_CODE_SESSION_ID"],
     meta: [],
   },
+  {
+    agent: "copilot-cli",
+    names: /copilot/i,
+    variables: ["COPILOT_AGENT_SESSION_ID"],
+    meta: [],
+  },
   { agent: "cursor", names: /^cursor/i, variables: [], meta: [] },
   { agent: "gemini-cli", names: /^gemini/i, variables: [], meta: [] },
   { agent: "opencode", names: /^opencode/i, variables: [], meta: [] },
@@ -110,13 +116,40 @@ async function findSubAgents(tenant: TenantApi, session: Session): Promise<reado
 
 /**
  * The session that may be the caller's if none is named: the newest of the caller's folder, or of
- * all.
+ * all, if something was said in it since the caller's server started.
  */
 export async function findNewestSession(host: McpHost): Promise<string | undefined> {
-  const { tenant, cwd } = host;
+  const { tenant, cwd, startedAt = 0 } = host;
   const project = cwd === undefined ? {} : { projectId: projectId(cwd) };
   const { sessions } = await tenant.listSessions({ ...project, limit: 1 });
-  return sessions[0]?.id;
+  const [newest] = sessions;
+  if (newest === undefined) return undefined;
+  // A prompt on a command line is older than the server that its answer calls.
+  const saidAt = Math.max(newest.lastInteractionAt, newest.figures?.lastMessageAt ?? 0);
+  return saidAt >= startedAt ? newest.id : undefined;
+}
+
+/** Said after a session that may be the caller's own. */
+export const MAYBE_OWN = "the newest session here: maybe the one you speak in";
+
+export const OWN_LEFT_OUT = "Your own session is left out.";
+
+interface OtherSessions {
+  readonly isOther: (session: Session) => boolean;
+  readonly isMaybeOwn: (session: Session) => boolean;
+  /** Sessions that `isOther` leaves out of a list, at most. */
+  readonly count: number;
+}
+
+/** For lists: all sessions but the caller's own. */
+export async function findOthers(host: McpHost): Promise<OtherSessions> {
+  const { ids, isNamed } = await findOwnSessions(host);
+  const newest = isNamed ? undefined : await findNewestSession(host);
+  return {
+    isOther: ({ id }) => !ids.includes(id),
+    isMaybeOwn: ({ id }) => id === newest,
+    count: ids.length,
+  };
 }
 
 /**

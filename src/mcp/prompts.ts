@@ -19,6 +19,7 @@ import {
   MIN_CONTEXT_BUDGET,
 } from "../model/limits.ts";
 import type { SearchHit } from "../search/request.ts";
+import { shownName } from "./agent-names.ts";
 import { inCallersWords, toInputError, toProtocolFailure } from "./failure.ts";
 import type { McpHost } from "./host.ts";
 import { findOwnSessions } from "./own-session.ts";
@@ -85,11 +86,7 @@ const resumeSession: Prompt = definePrompt({
   title: "Resume a conversation",
   description: "The turns of an earlier conversation, to go on with it here.",
   input: {
-    session_id: z
-      .string()
-      .min(1)
-      .max(MAX_ID_LENGTH)
-      .describe("The session, as list_sessions gives it."),
+    session_id: z.string().min(1).max(MAX_ID_LENGTH).describe("The session's id, such as k3f9."),
     token_budget: z.coerce
       .number()
       .int()
@@ -101,11 +98,12 @@ const resumeSession: Prompt = definePrompt({
       ),
   },
   example: { session_id: "01JABCDEFGHJKMNPQRSTVWXYZ0", token_budget: "4000" },
-  run: async ({ tenant }, { session_id, token_budget }) => {
+  run: async (host, { session_id, token_budget }) => {
+    const { tenant } = host;
     const session = await tenant.getSession(session_id);
     const { title } = maskSession(await session.meta());
     const context = await session.buildContext({ tokenBudget: token_budget });
-    const opening = `The conversation ${session_id}${title === "" ? "" : ` (${title})`} is resumed. Its turns follow; list_messages reads the parts that do not fit here.`;
+    const opening = `The conversation ${session_id}${title === "" ? "" : ` (${title})`} is resumed. Its turns follow; ${shownName(host, "list_messages")} reads the parts that do not fit here.`;
     return [say("user", opening), ...context.messages.flatMap(toPromptMessages)];
   },
 });
@@ -122,8 +120,8 @@ function say(role: "user" | "assistant", text: string): PromptMessage {
   return { role, content: { type: "text", text } };
 }
 
-const ASK =
-  "Answer from the excerpts below, and from search_sessions and list_messages if they do not suffice. Say what was decided, when and in which session, and what was turned down and why. If a later decision replaced an earlier one, say so. If nothing was decided, say that.";
+const ask = (host: McpHost) =>
+  `Answer from the excerpts below, and from ${shownName(host, "search_sessions")} and ${shownName(host, "list_messages")} if they do not suffice. Say what was decided, when and in which session, and what was turned down and why. If a later decision replaced an earlier one, say so. If nothing was decided, say that.`;
 
 const whatDidWeDecide: Prompt = definePrompt({
   name: "what_did_we_decide",
@@ -144,7 +142,7 @@ const whatDidWeDecide: Prompt = definePrompt({
       excludeSession,
     });
     const found = hits.length === 0 ? "Nothing was found." : quoteRecalled(hits.flatMap(excerpts));
-    const text = `What did we decide about ${topic}?\n\n${ASK}\n\n${found}`;
+    const text = `What did we decide about ${topic}?\n\n${ask(host)}\n\n${found}`;
     return [{ role: "user", content: { type: "text", text } }];
   },
 });

@@ -18,11 +18,12 @@ const COMMAND_CHARACTERS = 100;
 const FILES = 10;
 const COMMANDS = 6;
 
-export function showRecap(recap: SessionRecap, now: number): string {
+/** `remark` is one more fact of the heading. */
+export function showRecap(recap: SessionRecap, now: number, remark = ""): string {
   const { session, messages, unread, requestCount, outcome } = recap;
   const counts = [`${messages} messages`, ...(unread > 0 ? [`${unread} older ones not read`] : [])];
   return [
-    sessionHeading(session, now, counts),
+    sessionHeading(session, now, remark === "" ? counts : [...counts, remark]),
     ...showMarks(recap),
     ...showRequests(recap.requests, requestCount),
     ...(outcome === null ? [] : [`  outcome ${cite(outcome, OUTCOME_CHARACTERS)}`]),

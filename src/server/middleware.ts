@@ -148,6 +148,7 @@ export function preflight(request: Request, { origins }: AdmissionOptions): Resp
         "mcp-session-id",
         "mcp-protocol-version",
         "backscroll-session",
+        "backscroll-tools",
       ].join(", "),
       "access-control-max-age": "600",
     },

@@ -5,7 +5,7 @@ import type { SearchHit } from "../../search/request.ts";
 
 /** The notes of a hit; most have none. */
 export function holdNotes(
-  { supersededBy, mark, changedFiles }: Pick<SearchHit, "supersededBy" | "mark" | "changedFiles">,
+  { supersededBy, mark, changedFiles, onlyAsked }: Partial<SearchHit>,
   sessionId: string,
 ): string[] {
   return [
@@ -13,9 +13,21 @@ export function holdNotes(
     ...(supersededBy === undefined
       ? []
       : [`said differently later: ${refOf(supersededBy, sessionId)}`]),
+    ...(onlyAsked === undefined ? [] : [askedNote(onlyAsked)]),
     ...(changedFiles === undefined ? [] : [filesNote(changedFiles)]),
   ];
 }
+
+/** `asked the same: 3 other sessions, k3f9 …` */
+export function askedNote(others: readonly string[]): string {
+  if (others.length === 0) return "only asked";
+  const sessions = others.length === 1 ? "1 other session" : `${others.length} other sessions`;
+  const shown = others.slice(0, SHOWN_ASKING).join(" ");
+  const more = others.length > SHOWN_ASKING ? " …" : "";
+  return `asked the same: ${sessions}, ${shown}${more}`;
+}
+
+const SHOWN_ASKING = 5;
 
 /** `wrong (ana): it was Friday`, `replaced by #114: …`; of a session, with that word before it. */
 export function markNote(

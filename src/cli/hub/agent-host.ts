@@ -10,17 +10,20 @@ interface AgentSettings {
   /** The session that the agent speaks in. */
   readonly session?: string;
   readonly "read-only"?: boolean;
+  readonly "all-tools"?: boolean;
   /** Nothing of the session is kept. */
   readonly isOff?: boolean;
   /** The name of the agent's pipe. */
   readonly pipe?: string | undefined;
+  /** When the agent started its server. */
+  readonly startedAt?: number | undefined;
   readonly cwd: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly onError: (error: unknown) => void;
 }
 
 export function agentHost(tenant: TenantApi, settings: AgentSettings): McpHost {
-  const { actor, session, isOff = false, pipe, cwd, variables, onError } = settings;
+  const { actor, session, isOff = false, pipe, startedAt, cwd, variables, onError } = settings;
   return {
     tenant,
     access: {
@@ -32,9 +35,11 @@ export function agentHost(tenant: TenantApi, settings: AgentSettings): McpHost {
       tokenId: null,
     },
     version: readVersion(),
+    tools: settings["all-tools"] ? "all" : "agent",
     cwd,
     variables,
     changedFiles: (hits) => withChangedFiles(tenant, hits, { folder: cwd }),
+    ...(startedAt === undefined ? {} : { startedAt }),
     ...(session === undefined ? {} : { sessions: [session] }),
     ...(isOff ? { incognito: true } : {}),
     ...(pipe === undefined ? {} : { callKey: (request) => `${pipe}:${request}` }),

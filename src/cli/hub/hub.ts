@@ -199,10 +199,10 @@ export class Hub {
 
   async #serveMcp(socket: Socket, greeting: Greeting, tenant: TenantApi): Promise<void> {
     const { serveMcpStdio } = await import("../../mcp/stdio.ts");
-    const { cwd = "/", variables = {}, options = {}, pipe } = greeting;
+    const { cwd = "/", variables = {}, options = {}, pipe, startedAt } = greeting;
     const onError = (error: unknown) =>
       tell(socket, { backscroll: "note", text: toErrorLine(error) });
-    const host = agentHost(tenant, { ...options, pipe, cwd, variables, onError });
+    const host = agentHost(tenant, { ...options, pipe, startedAt, cwd, variables, onError });
     const signal = AbortSignal.any([this.#end.signal, closing(socket)]);
     await serveMcpStdio(
       {

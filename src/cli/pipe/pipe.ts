@@ -45,7 +45,8 @@ export async function runPipe(argv: readonly string[], program: string): Promise
   const seconds = options["final-read"];
   const ending = seconds === undefined ? [] : ["--final-read", seconds];
   const caller = new Caller(place, [program, "hub", ...ending]);
-  const greeting = caller.greeting("mcp", { options, pipe: randomUUID() });
+  const startedAt = Math.floor(performance.timeOrigin);
+  const greeting = caller.greeting("mcp", { options, pipe: randomUUID(), startedAt });
   const link = await caller.link(greeting);
   if (link === undefined) return false;
   await new Pipe(caller, greeting, link).run();

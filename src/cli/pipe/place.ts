@@ -120,6 +120,8 @@ export interface Greeting {
   readonly options?: PipeOptions;
   /** Of `mcp`: the same on each connection of one pipe. With a request's id it names the call. */
   readonly pipe?: string;
+  /** Of `mcp`: when the agent started its pipe, in epoch milliseconds. */
+  readonly startedAt?: number;
   /** Of `ask`. */
   readonly question?: HookInput;
   /** Of `replace`: also a hub that is not older. */

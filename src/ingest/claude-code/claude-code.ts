@@ -16,6 +16,7 @@ import { scanFields } from "../json-scan.ts";
 import { type FieldDigest, type JsonRecord, type LineRules, readRecordBatches } from "../jsonl.ts";
 import { LineCounter } from "../lines.ts";
 import { ProblemLog } from "../problems.ts";
+import { snapshotType } from "../snapshots.ts";
 import type { Environment, NotePlace, Place, TranscriptSource } from "../source.ts";
 import { ClaudeFile } from "./claude-file.ts";
 import {
@@ -129,13 +130,12 @@ export const CLAUDE_CODE: TranscriptSource = {
   },
 };
 
-/** Snapshots of files, of which a session may have thousands, begin with their type. */
-const SNAPSHOT = '{"type":"file-history-snapshot","messageId":';
-const SNAPSHOT_RECORD = { type: "file-history-snapshot" };
-
 const RULES: LineRules = {
   digest: RESULT_DIGEST,
-  skim: (text) => (text.startsWith(SNAPSHOT) && text.endsWith("}") ? SNAPSHOT_RECORD : undefined),
+  skim: (text) => {
+    const type = snapshotType(text);
+    return type !== undefined && text.endsWith("}") ? { type } : undefined;
+  },
 };
 
 /** Types that only Claude Code writes, each with a field that it has. */

@@ -11,6 +11,7 @@ import { type Fields, isEmpty, textField, type Writable } from "../fields.ts";
 import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../lines.ts";
 import type { ProblemLog } from "../problems.ts";
+import { isSnapshot } from "../snapshots.ts";
 import type { ImportedEntry, SourceInput } from "../source.ts";
 import {
   type LineContext,
@@ -27,9 +28,6 @@ import { ClaudeQueue, type QueuedPrompt } from "./claude-queue.ts";
 import { type ClaudeHeader, ClaudeTitle, FORMAT } from "./claude-session.ts";
 import { ClaudeTree, MAIN } from "./claude-tree.ts";
 import { UsageWindow } from "./claude-usage.ts";
-
-/** Skipped and counted: copies of files and of other lines. */
-const IGNORED: readonly unknown[] = ["progress", "file-history-snapshot", "attribution-snapshot"];
 
 /** Limits of open calls and boundaries that are saved in the resume state. */
 const OPEN_CALLS = 100;
@@ -121,8 +119,9 @@ export class ClaudeFile {
     const uuid = textField(record, "uuid") || undefined;
     if (uuid !== undefined && !this.#ids.isNew(uuid, contentOf(record), line)) return;
     const { type } = record;
-    if (IGNORED.includes(type)) {
-      this.#problems.ignore(type as string);
+    // Copies of files and of other lines.
+    if (type === "progress" || isSnapshot(type)) {
+      this.#problems.ignore(type);
       if (uuid !== undefined) this.#place(record, uuid, [], line);
     } else if (record["isCompactSummary"] === true) {
       this.#compaction(record, line, given);

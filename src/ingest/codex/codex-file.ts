@@ -27,6 +27,7 @@ import type { JsonRecord } from "../jsonl.ts";
 import type { LineCounter } from "../lines.ts";
 import { normalizeRemote } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
+import { isSnapshot } from "../snapshots.ts";
 import { type ImportedEntry, type ImportedSession, UNREADABLE_SUMMARY } from "../source.ts";
 import {
   isCopiedItem,
@@ -134,7 +135,8 @@ export class CodexFile {
       // A second header belongs to the session whose turns are copied.
       if (this.#hasBegun) this.#problems.ignore("session_meta");
       this.#hasBegun = true;
-    } else if (record["record_type"] !== undefined) this.#problems.ignore("record_type");
+    } else if (isSnapshot(type)) this.#problems.ignore(type);
+    else if (record["record_type"] !== undefined) this.#problems.ignore("record_type");
     else if (!isPlainObject(payload)) this.#item(record, record, line);
     else if (type === "response_item") {
       this.#hasItems = true;

@@ -14,6 +14,7 @@ import { scanObject } from "../json-scan.ts";
 import { type JsonRecord, readRecordBatches } from "../jsonl.ts";
 import { type Line, LineCounter } from "../lines.ts";
 import { ProblemLog } from "../problems.ts";
+import { snapshotType } from "../snapshots.ts";
 import type { Environment, Place, SourceInput, TranscriptSource } from "../source.ts";
 import {
   CodexFile,
@@ -65,7 +66,11 @@ export const CODEX: TranscriptSource = {
     const { resume, path } = input;
     const counter = new LineCounter(resume?.["lines"]);
     async function* sessions() {
-      const skim = (text: string) => (file?.hasItems ? skimEvent(text) : undefined);
+      const skim = (text: string) => {
+        const type = text.endsWith("}") ? snapshotType(text) : undefined;
+        if (type !== undefined) return { type, payload: {} };
+        return file?.hasItems ? skimEvent(text) : undefined;
+      };
       // Only line files are resumable: an object is read as a whole each time.
       const told = resume === undefined ? await tellDocument(input) : { isDocument: false, input };
       isDocument = told.isDocument;

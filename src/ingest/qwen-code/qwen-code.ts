@@ -22,6 +22,7 @@ import { firstRecord } from "../head.ts";
 import { KnownSession, readRecords } from "../jsonl.ts";
 import { commandFor, fileName, folderOf, joinPath } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
+import { isSnapshot } from "../snapshots.ts";
 import type { ImportedEntry, ImportedSession, TranscriptSource } from "../source.ts";
 
 const FORMAT = "qwen-code";
@@ -45,7 +46,7 @@ export const QWEN_CODE: TranscriptSource = {
     const records = new QwenRecords(problems, input.resume);
     const known = new KnownSession(input.resume, records);
     async function* sessions(): AsyncGenerator<ImportedSession> {
-      const rest = readRecords(known.lines.read(input.lines), problems);
+      const rest = readRecords(known.lines.read(input.lines), problems, { skim });
       const { value: first, done } = await rest.next();
       if (done) return;
       if (known.isNew) known.fields = describe(first.record);
@@ -90,6 +91,24 @@ function describe(record: Fields): JsonObject {
 
 /** The number of records in the resume state, which must stay small. */
 const KEPT = 500;
+
+/** The fields of a record before its payload are within this many characters. */
+const HEAD_CHARACTERS = 2_000;
+const PAYLOAD = '"systemPayload":';
+
+/** A snapshot without its payload: later records may name it as their parent. */
+function skim(text: string): Fields | undefined {
+  const head = text.slice(0, HEAD_CHARACTERS);
+  const end = head.indexOf(PAYLOAD);
+  if (end < 0 || !head.includes("snapshot") || !text.endsWith("}")) return undefined;
+  try {
+    const record = JSON.parse(`${head.slice(0, end)}${PAYLOAD}{}}`) as Fields;
+    return record["type"] === "system" && isSnapshot(record["subtype"]) ? record : undefined;
+  } catch {
+    // Its payload is not its last field: parsed as a whole.
+    return undefined;
+  }
+}
 
 type Mapped = Omit<EntryDraft, "sourceId">;
 

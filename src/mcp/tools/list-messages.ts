@@ -11,10 +11,11 @@ import {
   MAX_MCP_MESSAGE_BYTES,
   MAX_MCP_PAGE,
 } from "../../model/limits.ts";
-import { fitListing, parseRef } from "../fit-listing.ts";
+import { fitListing, formatRef, parseRef } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import {
   formatCursor,
+  isClients,
   MESSAGE_VIEW,
   parseCursor,
   readEntryPage,
@@ -88,17 +89,20 @@ async function show(
   if (entries.length === 0) {
     return `No messages here; ${session.shortId} has ${total}, numbered from 0.`;
   }
+  const at = entries.findIndex((entry) => entry.id === query.around || entry.index === index);
+  const isLeftOut = entries.map((entry, i) => i !== at && isClients(entry));
   const items = entries.map((entry, i) => {
+    if (isLeftOut[i]) return "";
     const after = entries[i - 1]?.createdAt;
+    const shownBytes = isClients(entry) ? (bytes ?? DEFAULT_MCP_MESSAGE_BYTES) : bytes;
     return showMessage(entry, {
       agent: session.agent,
       project: session.origin.projectPath,
-      ...(bytes === undefined ? {} : { bytes }),
+      ...(shownBytes === undefined ? {} : { bytes: shownBytes }),
       ...(after === undefined ? {} : { after }),
     });
   });
   const heading = sessionHeading(session, nowOf(host), [`${total} messages`]);
-  const at = entries.findIndex((entry) => entry.id === query.around || entry.index === index);
   return fitListing(
     {
       items,
@@ -109,15 +113,23 @@ async function show(
         const on = end < total ? [`on with cursor ${formatCursor(end, leaf)}`] : [];
         const back =
           offset + from > 0 ? [`before: offset ${Math.max(0, offset + from - query.limit)}`] : [];
-        const left = shown.length < items.length ? " (no more fit into max_tokens)" : "";
+        const rest = shown.length < items.length ? " (no more fit into max_tokens)" : "";
         const isCut = shown.some((text) => CUT_LINE.test(text));
         const cut = isCut ? ['"…" was cut: message_bytes shows more of each message'] : [];
-        const numbers = `#${offset + from}–#${end - 1} of ${total}${left}`;
+        const numbers = `#${offset + from}–#${end - 1} of ${total}${rest}`;
+        const left = entries.slice(from, to).filter((_, i) => isLeftOut[from + i]);
+        const [first] = left;
+        const prompts =
+          first === undefined
+            ? []
+            : [
+                `${left.length} of the client itself left out: around ${formatRef(session.shortId, first.index)} shows it`,
+              ];
         const found = quoteConversation(
           ABOUT_RECALLED,
           [heading, ...shown.filter((text) => text !== "")].join("\n"),
         );
-        return `${found}\n${[numbers, ...back, ...on, ...cut].join("; ")}`;
+        return `${found}\n${[numbers, ...prompts, ...back, ...on, ...cut].join("; ")}`;
       },
     },
     maxBytes,

@@ -27,6 +27,7 @@ import { FACT, type Fact, MEMORY, type Memory } from "../../model/note.ts";
 import type { Session } from "../../model/session.ts";
 import { findPlace } from "../../recap/find-place.ts";
 import { foundSession } from "../../recap/found-session.ts";
+import { shownName } from "../agent-names.ts";
 import { fitListing, readOn } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { keepNothing } from "../own-session.ts";
@@ -36,12 +37,12 @@ import { ABOUT, EXAMPLE_ID, hits, id, name, QUERY, SESSION_ID, TRUNCATED } from 
 import { defineTool, type Tool } from "./tool.ts";
 
 const { metadata: _, ...NOTE } = MEMORY;
-type MemoryView = WireOf<typeof NOTE>;
+export type MemoryView = Omit<WireOf<typeof MEMORY>, "metadata">;
 
-const MEMORY_VIEW = shapeSchema(NOTE);
+export const MEMORY_VIEW: z.ZodType<MemoryView> = shapeSchema(NOTE);
 const FACT_VIEW = shapeSchema(FACT);
 
-function toMemoryView(memory: Memory): MemoryView {
+export function toMemoryView(memory: Memory): MemoryView {
   return toWire(NOTE, maskMemory(memory));
 }
 
@@ -49,7 +50,7 @@ function toFactView(fact: Fact): WireOf<typeof FACT> {
   return toWire(FACT, maskFact(fact));
 }
 
-function showMemory({ agent, name, updated_at, content }: MemoryView, now: number): string {
+export function showMemory({ agent, name, updated_at, content }: MemoryView, now: number): string {
   return `${name} [${agent}, ${formatAgo(Date.parse(updated_at), now)}]\n${content}`;
 }
 
@@ -274,9 +275,10 @@ export const recall: Tool = defineTool({
       const of = await foundSession(tenant, item.entry.sessionId);
       if (of === undefined) continue;
       items.push(showRecalled(item, of));
-      on ||= ` ${readOn(of.shortId, item.entry.index)}`;
+      on ||= ` ${readOn(host, of.shortId, item.entry.index)}`;
     }
-    if (items.length === 0) return "Nothing was found. search_sessions looks into all sessions.";
+    if (items.length === 0)
+      return `Nothing was found. ${shownName(host, "search_sessions")} looks into all sessions.`;
     return fitListing(
       {
         items,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { askedNote } from "../../api/text/later.ts";
 import { ABOUT_RECALLED, MEMORY_WORDS } from "../../api/text/session-heading.ts";
 import { widerWindow } from "../../api/text/window.ts";
 import { quoteConversation } from "../../context/quote.ts";
@@ -17,9 +18,11 @@ import { foundSession } from "../../recap/found-session.ts";
 import type { SearchHit } from "../../search/request.ts";
 import { fitListing, readOn } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
-import { findNewestSession, findOwnSessions } from "../own-session.ts";
+import { findNewestSession, findOwnSessions, OWN_LEFT_OUT } from "../own-session.ts";
 import { HIT_REACH, HIT_VIEW, showHit, toHitViews } from "../views/hit.ts";
+import { toLine } from "../views/line.ts";
 import { ABOUT, id, name, PLACE, QUERY, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
+import { MEMORY_VIEW, type MemoryView, showMemory, toMemoryView } from "./memory.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const context = (where: string) =>
@@ -47,6 +50,7 @@ const INPUT = z.object({
     .max(MAX_HITS)
     .optional()
     .describe(`Hits; ${DEFAULT_MCP_HITS} if left out, ${DEFAULT_HITS} in full.`),
+  with_notes: z.boolean().optional().describe("Also notes."),
   exclude_session: id("A session to leave out, such as the one you speak in.").optional(),
 });
 type Input = z.infer<typeof INPUT>;
@@ -62,6 +66,7 @@ export const searchSessions: Tool = defineTool({
     about: ABOUT,
     hits: z.array(HIT_VIEW),
     notes: z.array(z.string()),
+    memories: z.array(MEMORY_VIEW).describe("With with_notes."),
     excluded_sessions: z.array(z.string()).describe("Left out: the caller's own."),
     indexing: z.boolean(),
     degraded: z.boolean(),
@@ -89,6 +94,7 @@ export const searchSessions: Tool = defineTool({
       about: ABOUT_RECALLED,
       hits: [...toHitViews(result, newest)],
       notes: [...notes],
+      memories: await findNotes(host, input),
       excluded_sessions: [...own.ids],
       indexing,
       degraded,
@@ -111,31 +117,56 @@ export const searchSessions: Tool = defineTool({
       ...result.hits.filter(({ sessionId }) => sessionId !== newest),
       ...result.hits.filter(({ sessionId }) => sessionId === newest),
     ];
+    const isAnswered = hits.some(({ onlyAsked }) => onlyAsked === undefined);
+    const asking = isAnswered ? hits.filter(({ onlyAsked }) => onlyAsked !== undefined) : [];
     const items: string[] = [];
     let first: SearchHit | undefined;
     for (const hit of hits) {
+      if (asking.includes(hit)) continue;
       const session = await foundSession(host.tenant, hit.sessionId);
       if (session === undefined) continue;
       first ??= hit;
       items.push(showHit(hit, session, { ...style, isNewest: hit.sessionId === newest }));
     }
+    const notes = await findNotes(host, input);
+    const count = items.length;
+    items.push(
+      ...notes.map((note) => toLine(`note ${showMemory(note, style.now)}`, NOTE_CHARACTERS)),
+    );
+    const askers = asking.flatMap(({ shortId, onlyAsked = [] }) => [shortId, ...onlyAsked]);
     const said = notesOf(result, own.ids.length);
+    if (askers.length > 0) said.unshift(`${askedNote(askers)}.`);
     if (items.length === 0) return ["Nothing was found.", ...said].join("\n");
-    const on = readOn(first?.shortId ?? "", first?.index ?? null);
+    const on = first === undefined ? [] : [readOn(host, first.shortId, first.index)];
     return fitListing(
       {
         items,
         toText: (shown, _from, to) => {
-          const left = items.length - to;
+          const left = Math.max(0, count - to);
           const more = left === 0 ? [] : [`${left} more hits do not fit into max_tokens.`];
           const found = quoteConversation(ABOUT_RECALLED, shown.join("\n"));
-          return [found, [...more, on].join(" "), ...said].join("\n");
+          return [found, [...more, ...on].join(" "), ...said].join("\n");
         },
       },
       maxBytes,
     );
   },
 });
+
+/** Notes beside hits, and the characters that are shown of each. */
+const NOTES = 2;
+const NOTE_CHARACTERS = 300;
+
+/** Notes have no project, agent or time: a filter leaves them out. */
+async function findNotes(
+  { tenant }: McpHost,
+  { query, with_notes: isWanted, ...input }: Input,
+): Promise<MemoryView[]> {
+  const { agent, project, project_id, repo, workstation_id, since, until } = input;
+  const filters = [agent, project, project_id, repo, workstation_id, since, until];
+  if (!isWanted || filters.some((filter) => filter !== undefined)) return [];
+  return (await tenant.searchMemory(query, { limit: NOTES })).map(toMemoryView);
+}
 
 async function search(
   host: McpHost,
@@ -154,7 +185,7 @@ async function search(
 function notesOf({ notes, indexing, degraded, partial }: SearchResult, own: number): string[] {
   return [
     ...notes.map((note) => `Note: ${note}`),
-    ...(own > 0 ? ["Your own session is left out."] : []),
+    ...(own > 0 ? [OWN_LEFT_OUT] : []),
     ...(indexing ? ["The index is being built: older messages may be missing."] : []),
     ...(degraded ? ["Part of the index cannot be read: hits may be missing."] : []),
     ...(partial ? ["Time ran out: these are the hits so far."] : []),

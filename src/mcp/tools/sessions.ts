@@ -19,8 +19,10 @@ import {
   MAX_MCP_PAGE,
 } from "../../model/limits.ts";
 import { isSubAgent, type Session } from "../../model/session.ts";
+import { shownName } from "../agent-names.ts";
 import { cutToBytes, fitListing } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
+import { findOthers, MAYBE_OWN, OWN_LEFT_OUT } from "../own-session.ts";
 import { toLine } from "../views/line.ts";
 import {
   ABOUT,
@@ -137,14 +139,18 @@ export const listSessions: Tool = defineTool({
     };
   },
   show: async (host, input, maxBytes) => {
-    const { sessions, nextCursor } = await readPage(host, input);
-    if (sessions.length === 0) return nothing(input, nextCursor);
+    const others = await findOthers(host);
+    const page = await readPage(host, input);
+    const { nextCursor } = page;
+    const sessions = page.sessions.filter(others.isOther);
+    const own = sessions.length < page.sessions.length ? `\n${OWN_LEFT_OUT}` : "";
+    if (page.sessions.length === 0) return nothing(host, input, nextCursor);
     const now = nowOf(host);
     return fitListing(
       {
-        items: sessions.map((session) => showSession(session, now)),
+        items: sessions.map((session) => showSession(session, now, others.isMaybeOwn(session))),
         toText: (shown, _from, to) => {
-          const listed = quoteConversation(ABOUT_RECALLED, shown.join("\n"));
+          const listed = `${quoteConversation(ABOUT_RECALLED, shown.join("\n"))}${own}`;
           if (to < sessions.length) {
             const left = `${sessions.length - to} more do not fit into max_tokens`;
             return `${listed}\n${left}: limit ${to} gives a cursor that goes on.`;
@@ -157,21 +163,26 @@ export const listSessions: Tool = defineTool({
   },
 });
 
-function showSession(session: Session, now: number): string {
+function showSession(session: Session, now: number, isMaybeOwn: boolean): string {
   const more = [
     `${session.messageCount} messages`,
     ...(session.parentSessionId === null ? [] : ["fork"]),
+    ...(isMaybeOwn ? [MAYBE_OWN] : []),
     ...(isSubAgent(session) ? ["sub-agent"] : []),
   ];
   return sessionHeading(session, now, more);
 }
 
-function nothing(input: z.infer<typeof INPUT>, nextCursor: string | undefined): string {
+function nothing(
+  host: McpHost,
+  input: z.infer<typeof INPUT>,
+  nextCursor: string | undefined,
+): string {
   if (nextCursor !== undefined) return `None here. More: cursor ${nextCursor}`;
   const { limit: _, cursor: __, sub_agents: ___, ...filters } = input;
   return Object.keys(filters).length === 0
     ? "There are none: nothing was stored yet."
-    : "None match. Leave out a filter, or search with search_sessions.";
+    : `None match. Leave out a filter, or search with ${shownName(host, "search_sessions")}.`;
 }
 
 async function readPage(

@@ -11,6 +11,7 @@ import {
   MAX_MCP_ANSWER_TOKENS,
   MIN_MCP_ANSWER_TOKENS,
 } from "../../model/limits.ts";
+import { shownName } from "../agent-names.ts";
 import { type AnswerBody, fitAnswer, toTextAnswer } from "../answer.ts";
 import { inCallersWords, toInputError, toToolFailure } from "../failure.ts";
 import { cutQuoted } from "../fit-listing.ts";
@@ -23,10 +24,21 @@ export interface Tool {
   readonly example: object;
   /** The schema of its data, which it mostly gives for `detail: "full"`. */
   readonly output: z.ZodType;
-  /** Its entry in `tools/list`. */
-  readonly list: () => ListedTool;
-  /** Never throws: a failure is an answer too. */
-  readonly call: (host: McpHost, args: unknown) => Promise<CallToolResult>;
+  /** Its entry in `tools/list`: with all arguments, or as it is offered. */
+  readonly list: (offer?: Offer) => ListedTool;
+  /** Never throws: a failure is an answer too. `as` is the name that it was called by. */
+  readonly call: (host: McpHost, args: unknown, as?: string) => Promise<CallToolResult>;
+}
+
+/** A tool in other words and with fewer arguments in the list; calls may have all of them. */
+export interface Offer {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** The listed arguments with their descriptions; null: that of the tool. */
+  readonly takes: Readonly<Record<string, string | null>>;
+  /** Clients that load tools on demand load it at once. */
+  readonly isFirst?: true;
 }
 
 interface Definition<Input extends z.ZodObject, Body extends AnswerBody> {
@@ -94,15 +106,17 @@ export function defineTool<Input extends z.ZodObject, Body extends AnswerBody>(
     example: definition.example,
     output: definition.output,
     // Built on demand: a server started for one call never needs it.
-    list: () => {
+    list: (offer) => {
+      if (offer !== undefined) return toOffered(definition, offer);
       listed ??= toListed(definition);
       return listed;
     },
-    call: async (host, args) => {
+    call: async (host, args, as = name) => {
       try {
         requireScope(host.access, scope);
         const note = scope === "read" ? unreadNote(await host.freshen?.()) : undefined;
-        return tellUnread(await answer(definition, host, args, note?.bytes ?? 0), note);
+        const called = { ...definition, name: as };
+        return tellUnread(await answer(called, host, args, note?.bytes ?? 0), note);
       } catch (error) {
         return toToolFailure(error, host);
       }
@@ -136,7 +150,16 @@ async function answer<Input extends z.ZodObject, Body extends AnswerBody>(
   const given = args ?? {};
   const whole = wholeInput(definition);
   const parsed = whole.safeParse(given);
-  const called = { name, example, input: whole };
+  const most = counts === undefined ? undefined : mostOf(counts, parsed.error);
+  if (most !== undefined) {
+    const note = `${most.name} is ${most.count} here, the most there is.`;
+    const room = reserved + 2 * note.length;
+    const clamped = await answer(definition, host, { ...given, [most.name]: most.count }, room);
+    return withNote(clamped, note, ({ truncated }) => ({
+      truncated: [note, ...(typeof truncated === "string" ? [truncated] : [])].join(" "),
+    }));
+  }
+  const called = { name, example, input: whole, lists: shownName(host, "list_sessions") };
   if (!parsed.success) throw toInputError(parsed.error, given, called);
   const { detail, max_tokens, ...own } = parsed.data as Asked;
   const input = own as z.infer<Input>;
@@ -159,6 +182,15 @@ async function answer<Input extends z.ZodObject, Body extends AnswerBody>(
   const source = { read, items, cuts };
   if (toText === undefined || isFull) return fitAnswer(source, size);
   return fitAnswer({ ...source, toText: (body) => toText(body, host) }, size);
+}
+
+/** The most of the number of items, if more was asked for. */
+function mostOf(
+  name: string,
+  error: z.ZodError | undefined,
+): { readonly name: string; readonly count: number } | undefined {
+  const issue = error?.issues.find(({ code, path }) => code === "too_big" && path[0] === name);
+  return issue?.code === "too_big" ? { name, count: Number(issue.maximum) } : undefined;
 }
 
 interface Asked {
@@ -189,6 +221,31 @@ function toListed<Input extends z.ZodObject, Body extends AnswerBody>(
       // A closed world: the store only.
       openWorldHint: false,
     },
+  };
+}
+
+function toOffered<Input extends z.ZodObject, Body extends AnswerBody>(
+  definition: Definition<Input, Body>,
+  { name, title, description, takes, isFirst }: Offer,
+): ListedTool {
+  const { scope, input } = definition;
+  const shape = Object.fromEntries(
+    Object.entries(takes).map(([field, words]) => {
+      const schema = input.shape[field] as z.ZodType;
+      return [field, words === null ? schema : schema.describe(words)];
+    }),
+  );
+  const listed = z.toJSONSchema(z.strictObject(shape), { io: "input" });
+  return {
+    name,
+    title,
+    description,
+    inputSchema: withoutNoise(listed) as ListedTool["inputSchema"],
+    annotations:
+      scope === "read"
+        ? { readOnlyHint: true, openWorldHint: false }
+        : { destructiveHint: definition.destructive ?? false, openWorldHint: false },
+    ...(isFirst ? { _meta: { "anthropic/alwaysLoad": true } } : {}),
   };
 }
 
@@ -230,14 +287,24 @@ function unreadNote(unread: Unread | undefined): UnreadNote | undefined {
   return { unread, text, bytes: text.length + JSON.stringify({ unread }).length };
 }
 
-/** As text for models, or as a field of data with the same text. */
 function tellUnread(result: CallToolResult, note: UnreadNote | undefined): CallToolResult {
-  if (note === undefined) return result;
+  return note === undefined
+    ? result
+    : withNote(result, note.text, () => ({ unread: { ...note.unread } }));
+}
+
+/** As text for models, or as fields of data with the same text. */
+function withNote(
+  result: CallToolResult,
+  note: string,
+  fields: (data: Readonly<Record<string, unknown>>) => Record<string, unknown>,
+): CallToolResult {
   if (result.structuredContent === undefined) {
     const said = (result.content ?? []).map((block) => (block.type === "text" ? block.text : ""));
-    return { ...result, content: [{ type: "text", text: [...said, note.text].join("\n\n") }] };
+    return { ...result, content: [{ type: "text", text: [...said, note].join("\n\n") }] };
   }
-  const structuredContent = { ...result.structuredContent, unread: { ...note.unread } };
+  const data = result.structuredContent as Readonly<Record<string, unknown>>;
+  const structuredContent = { ...data, ...fields(data) };
   const content = [{ type: "text" as const, text: JSON.stringify(structuredContent) }];
   return { ...result, content, structuredContent };
 }

@@ -24,9 +24,10 @@ import {
   type WireClearing,
   type WireTracedCall,
 } from "../../recap/wire/wire-trace.ts";
+import { shownName } from "../agent-names.ts";
 import { fitSessions } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
-import { findOwnSessions } from "../own-session.ts";
+import { findOwnSessions, OWN_LEFT_OUT } from "../own-session.ts";
 import { ABOUT, hits, name, PLACE, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
@@ -109,10 +110,14 @@ export const trace: Tool = defineTool({
   show: async (host, input, maxBytes) => {
     const found = await read(host, input);
     const { sessions } = found;
-    const notes = [...traceNotes(found, WORDS), ...(await ownNotes(host))];
+    const notes = [
+      ...traceNotes(found, { ...WORDS, search: shownName(host, "search_sessions") }),
+      ...(await ownNotes(host)),
+    ];
     if (sessions.length === 0) return notes.join(" ");
     const now = nowOf(host);
     return fitSessions(
+      host,
       sessions.map((each) => ({
         text: showTraced(each, now),
         shortId: each.session.shortId,
@@ -125,13 +130,12 @@ export const trace: Tool = defineTool({
 });
 
 const WORDS = {
-  search: "search_sessions",
   limit: `limit, at most ${MAX_HITS}, shows more`,
   narrow: "since, project or agent",
 };
 
 async function ownNotes(host: McpHost): Promise<readonly string[]> {
-  return (await findOwnSessions(host)).ids.length > 0 ? ["Your own session is left out."] : [];
+  return (await findOwnSessions(host)).ids.length > 0 ? [OWN_LEFT_OUT] : [];
 }
 
 async function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Trace> {

@@ -28,7 +28,13 @@ import { showRecap } from "../../recap/show-work.ts";
 import type { SearchHit } from "../../search/request.ts";
 import { fitListing, fitSessions, readOn } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
-import { findNewestSession, findOwnSessions } from "../own-session.ts";
+import {
+  findNewestSession,
+  findOthers,
+  findOwnSessions,
+  MAYBE_OWN,
+  OWN_LEFT_OUT,
+} from "../own-session.ts";
 import { HIT_VIEW, showHit, toHitView } from "../views/hit.ts";
 import {
   ABOUT,
@@ -107,19 +113,32 @@ export const recap: Tool = defineTool({
     };
   },
   show: async (host, input, maxBytes) => {
-    const { sessions, more, subAgents } = await readRecap(host, input);
+    const others = await findOthers(host);
+    const { limit } = input;
+    const wanted = Math.min(MAX_HITS, limit + others.count);
+    const found = await readRecap(host, { ...input, limit: wanted });
+    const { subAgents } = found;
+    // A session that was asked for is shown, whoever speaks in it.
+    const all = found.sessions.filter(
+      ({ session }) => input.session_id !== undefined || others.isOther(session),
+    );
+    const sessions = all.slice(0, limit);
+    const more = found.more || all.length > limit;
+    const own = all.length < found.sessions.length ? [OWN_LEFT_OUT] : [];
     if (sessions.length === 0) {
       const nothing = "No stored work in this period. Widen since and until, or leave out project.";
-      return [nothing, ...leftOut(subAgents)].join(" ");
+      return [nothing, ...own, ...leftOut(subAgents)].join(" ");
     }
     const now = nowOf(host);
     const notes = [
       ...(more ? ["There are more: raise limit, or narrow since and until."] : []),
+      ...own,
       ...leftOut(subAgents),
     ];
     return fitSessions(
+      host,
       sessions.map((each) => ({
-        text: showRecap(each, now),
+        text: showRecap(each, now, others.isMaybeOwn(each.session) ? MAYBE_OWN : ""),
         shortId: each.session.shortId,
         index: each.outcome?.index ?? each.requests.at(-1)?.index ?? null,
       })),
@@ -192,7 +211,7 @@ export const related: Tool = defineTool({
       const isNewest = hit.sessionId === found.newest;
       const style = { before: 0, after: 0, now: nowOf(host), isNewest };
       items.push(`${kind}: ${showHit(hit, session, style)}`);
-      on ||= readOn(hit.shortId, hit.index);
+      on ||= readOn(host, hit.shortId, hit.index);
     }
     if (items.length === 0) return ["Nothing like it is stored.", ...found.notes].join(" ");
     return fitListing(
@@ -257,6 +276,6 @@ async function readRelated(host: McpHost, input: z.infer<typeof RELATED_INPUT>):
     newest: isNamed ? undefined : await findNewestSession(host),
     sessions: sessions.filter(isOther).slice(0, limit),
     asked: asked.filter(isOther).slice(0, limit),
-    notes: own.length === 0 ? notes : [...notes, "Your own session is left out."],
+    notes: own.length === 0 ? notes : [...notes, OWN_LEFT_OUT],
   };
 }

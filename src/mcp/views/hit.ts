@@ -17,6 +17,7 @@ import { excerptRange, isRun, type TextRange } from "../../model/display.ts";
 import type { Session } from "../../model/session.ts";
 import type { SearchHit, WindowItem } from "../../search/request.ts";
 import { formatRef } from "../fit-listing.ts";
+import { MAYBE_OWN } from "../own-session.ts";
 import { toLine, withinProject, withoutNumber } from "./line.ts";
 
 const { matches: _matches, ...ITEM } = WINDOW_ITEM;
@@ -65,7 +66,7 @@ export function showHit(hit: SearchHit, session: Session, style: HitStyle): stri
   const heading = sessionHeading(session, style.now);
   const ref = formatRef(hit.shortId, hit.index);
   const lines = shownItems(hit.window, style).map((item) => showItem(item, session));
-  const newest = style.isNewest ? " (the newest session here: maybe the one you speak in)" : "";
+  const newest = style.isNewest ? ` (${MAYBE_OWN})` : "";
   const branch = hit.branch === null ? "" : BRANCHES[hit.branch];
   const notes = holdNotes(hit, hit.sessionId).map((note) => ` (${note})`);
   const suffix = [branch, newest, ...notes].join("");

@@ -175,6 +175,12 @@ const INJECTED_CHARACTERS = 120;
 /** The shortest pause that is shown. */
 const PAUSE_MS = 60 * 60 * 1_000;
 
+/** A system prompt, instructions or an environment: the client's words, not the conversation's. */
+export function isClients(entry: Entry): boolean {
+  if (entry.role === "system") return true;
+  return entry.role === "user" && entry.blocks.length > 0 && saidBlocks(entry).length === 0;
+}
+
 interface MessageStyle {
   /**
    * Shows the whole message up to so many bytes, tool traffic included. Default: the short form.

@@ -96,6 +96,15 @@ export const SEARCH_HIT = {
   supersededBy: SUPERSEDED_BY as typeof SUPERSEDED_BY,
   /** The mark of the message, else of its session; absent: none. */
   mark: HIT_MARK as typeof HIT_MARK,
+  /**
+   * The session asks what was searched for, and has no answer of its own: the short ids of others
+   * that asked the same, which are no hits. Absent: it says something itself.
+   */
+  onlyAsked: {
+    of: ["text"],
+    absent: true,
+    about: "It only asked: the short ids of others that asked the same. Null: it says something.",
+  },
   /** Only on the command line and in MCP over stdio, in the repository of the hit. */
   changedFiles: {
     of: CHANGED_FILES as typeof CHANGED_FILES,

@@ -6,6 +6,7 @@ import type { ToolIndexing } from "../../model/inputs/choices.ts";
 import { LONGEST_SECRET, redact } from "../../secrets/redact.ts";
 import { mayHaveData } from "../analysis/name.ts";
 import { isInjected, withoutInjected } from "./injected.ts";
+import { isOwnTool } from "./own-tools.ts";
 import { endsOf, inputText, isLongOutput, outputTexts } from "./tool-text.ts";
 
 /**
@@ -58,7 +59,11 @@ export function indexableText(
     return { parts: [], outputs: [], roleClass, hidden: [], isCut };
   }
   const tools = options.tools ?? DEFAULT_TOOL_INDEXING;
-  const texts = entry.blocks.flatMap((block) => textsOf(block, tools));
+  // A search of ours states nothing.
+  const blocks = entry.blocks.filter(
+    (block) => block.type !== "tool_use" || !isOwnTool(block.name),
+  );
+  const texts = blocks.flatMap((block) => textsOf(block, tools));
   // An agent's own text keeps markers: it may write about them.
   const said = entry.role === "assistant" ? texts : texts.map((text) => withoutInjected(text));
   const given = tools === "all" ? entry.blocks.flatMap(outputsOf) : [];
@@ -68,7 +73,9 @@ export function indexableText(
   const hidden = bounded(removed);
   // A user's only text counts without injected parts everywhere.
   const all = texts.length === 1 ? said : texts;
-  const isCut = isOther(parts, all) || isOther(outputs, rest) || isOther(hidden, removed);
+  const isLeftOut = blocks.length < entry.blocks.length;
+  const isCut =
+    isLeftOut || isOther(parts, all) || isOther(outputs, rest) || isOther(hidden, removed);
   return { parts, outputs, roleClass, hidden, isCut };
 }
 

@@ -10,18 +10,29 @@ export const OWN_TOOLS: readonly string[] = [
   "compact_conversation",
   "get_session_meta",
   "list_messages",
+  "list_past_conversations",
   "list_sessions",
+  "read_past_conversation",
   "recall",
   "recap",
+  "recap_past_work",
   "related",
   "remember",
+  "remember_for_later",
   "search_memory",
+  "search_past_conversations",
+  "search_remembered_notes",
   "search_sessions",
   "trace",
+  "trace_past_error_file_or_command",
 ];
 
 /** Specific enough without a prefix: a host may offer them unprefixed. */
-const BARE: ReadonlySet<string> = new Set(["search_sessions", "search_memory"]);
+const BARE: ReadonlySet<string> = new Set([
+  ...OWN_TOOLS.filter((name) => /_past_|_for_later|_remembered_/.test(name)),
+  "search_sessions",
+  "search_memory",
+]);
 
 /**
  * Whether a tool is ours, by the name that a client gave it: clients prefix the server's name, as

@@ -14,6 +14,7 @@ import type { FoundHit, HitBranch, SearchRequest, WindowItem } from "../request.
 import type { TenantCache } from "../search-cache.ts";
 import { asIndexed, displayText, toolNameOf, toolTextOf } from "./display-text.ts";
 import { findLater, type Said } from "./later-wins.ts";
+import { isSameQuestion, MAX_ASKED, type Question, readOnlyAsked } from "./only-asked.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
@@ -21,7 +22,8 @@ const MAX_TITLE_BYTES = 256;
 const MAX_QUOTE_BYTES = 4_096;
 
 /**
- * At most `request.limit` hits, marked ones last: others take their places, up to half of all.
+ * At most `request.limit` hits. Marked ones are last, and sessions that only asked: others take
+ * their places, up to half of all. Of those that asked the same one is shown.
  * `alike` words are highlighted like typed ones. Copies of a message in forks are shown once.
  */
 export function* showHits(
@@ -35,7 +37,10 @@ export function* showHits(
   const highlight = highlighter(query, alike, language);
   const hits: FoundHit[] = [];
   const marked: FoundHit[] = [];
+  const asked: Asked[] = [];
+  const judges = request.reach !== "messages" && request.perSession === 1 && !request.roles;
   const said: Said[] = [];
+  let isSaid = false;
   const shown = new Set<string>();
   let next = 0;
   while (hits.length < request.limit && next < ranked.length) {
@@ -44,15 +49,18 @@ export function* showHits(
     const windows = yield* ask<"windows">({
       need: "windows",
       windows: batch.map(({ session, message }) => {
-        const { before, after } = request;
+        const before = judges ? Math.max(1, request.before) : request.before;
+        const after = judges ? Math.max(1, request.after) : request.after;
         const head = cache.head(session);
         const wanted = { session, sequence: message?.sequence ?? 0, before, after };
         return head === undefined ? wanted : { ...wanted, head };
       }),
     });
     for (const [i, hit] of batch.entries()) {
-      const window = windows[i];
-      if (window === undefined) continue;
+      const read = windows[i];
+      if (read === undefined) continue;
+      const question = judges ? yield* readQuestion(hit, read, language) : undefined;
+      const window = judges ? narrowed(read, hit, request) : read;
       cache.rememberHead(hit.session, window.head);
       const found = window.entries.find(({ sequence }) => sequence === hit.message?.sequence);
       const isGone = found === undefined || found.erased;
@@ -64,8 +72,13 @@ export function* showHits(
       const shownHit = showHit(hit, window, found, request, highlight);
       if (mark !== undefined) {
         marked.push({ ...shownHit, mark: { ...mark, reason: redact(mark.reason).text } });
+      } else if (question !== undefined) {
+        const same = asked.find((each) => isSameQuestion(each.words, question.words));
+        if (same === undefined) asked.push({ ...question, hit: shownHit, others: [] });
+        else same.others.push(shownHit.shortId);
       } else {
         hits.push(shownHit);
+        isSaid ||= found !== undefined && found.role !== "tool" && textOf(found.blocks) !== "";
         said.push(saidIn(hit, window, found));
       }
     }
@@ -76,18 +89,69 @@ export function* showHits(
     words.map(({ term }) => term),
     language,
   );
-  return markedLast(laterFirst(hits, later, request), marked, request);
+  const best = laterFirst(hits, later, request);
+  const last: FoundHit[] = [];
+  for (const { hit, others, isRecalled } of asked) {
+    const question = { ...hit, onlyAsked: others };
+    // The output of a tool answers nobody: a plain question stays before it.
+    const at = isSaid || isRecalled ? -1 : best.findIndex(({ score }) => score < hit.score);
+    if (at < 0) last.push(question);
+    else best.splice(at, 0, question);
+  }
+  return withLast(best, [...last, ...marked], request);
 }
 
-/** A marked hit is never hidden by worse ones: half of the places are left to them. */
-function markedLast(
+/** A session that only asked, and others that asked the same. */
+interface Asked extends Question {
+  readonly hit: FoundHit;
+  readonly others: string[];
+}
+
+/** The question, if the session of a hit did nothing but ask it. */
+function* readQuestion(
+  { session, message }: RankedHit,
+  { entries, head }: Window,
+  language: Language,
+): SansIo<Question | undefined> {
+  const isMatch = ({ sequence }: WindowEntry) => sequence === message?.sequence;
+  const at = entries.findIndex(isMatch);
+  const isEcho = entries[at]?.role === "assistant";
+  if (head.messageCount > MAX_ASKED) return undefined;
+  // What was said before an echo is not in the window yet.
+  const near = isEcho ? entries.slice(at - 1, at) : entries.slice(Math.max(0, at));
+  if (readOnlyAsked(near, language) === undefined) return undefined;
+  const [whole] = yield* ask<"windows">({
+    need: "windows",
+    windows: [
+      { session, sequence: message?.sequence ?? 0, before: MAX_ASKED, after: MAX_ASKED, head },
+    ],
+  });
+  return whole && readOnlyAsked(whole.entries, language);
+}
+
+/** The neighbours that were asked for. */
+function narrowed(
+  window: Window,
+  { message }: RankedHit,
+  { before, after }: SearchRequest,
+): Window {
+  const { entries } = window;
+  const at = Math.max(
+    0,
+    entries.findIndex(({ sequence }) => sequence === message?.sequence),
+  );
+  return { ...window, entries: entries.slice(Math.max(0, at - before), at + after + 1) };
+}
+
+/** A last hit is never hidden by worse ones: half of the places are left to them. */
+function withLast(
   hits: readonly FoundHit[],
-  marked: readonly FoundHit[],
+  last: readonly FoundHit[],
   { limit }: SearchRequest,
 ): FoundHit[] {
   const room = Math.max(limit - hits.length, Math.floor(limit / 2));
-  const last = marked.slice(0, room);
-  return [...hits.slice(0, limit - last.length), ...last];
+  const shown = last.slice(0, room);
+  return [...hits.slice(0, limit - shown.length), ...shown];
 }
 
 function saidIn({ score }: RankedHit, { head }: Window, found: WindowEntry | undefined): Said {

@@ -49,8 +49,8 @@ const ADDED_RUNS = 20;
 const ALWAYS_RANKED = 30;
 const LEAST_SHARE = 0.5;
 const NO_BOOSTS: ReadonlyMap<number, number> = new Map();
-/** Hits beyond the limit, in case some are copies. */
-const SPARE = 4;
+/** Hits beyond the limit, in case some are copies, or sessions that only asked. */
+const SPARE = 28;
 
 export function* findCandidates(search: CandidateSearch): SansIo<Candidates> {
   const { request, snapshot, blobs, filter } = search;

@@ -59,6 +59,9 @@ class Keeper {
 /** Signals with which clients end a server, beside closing its input. */
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** Clients kill a server that has not ended 100 ms after the first signal. */
+const ENDING_MS = 30;
+
 export const mcp: Command = defineCommand({
   name: "mcp",
   summary: "Serve agents over MCP, on standard input and output.",
@@ -66,6 +69,9 @@ export const mcp: Command = defineCommand({
     "Agents start it themselves: backscroll setup adds it to Claude Code, Codex, Cursor and others. Before a tool answers, it stores new lines of this machine's transcripts for at most 300 ms, and the rest in the background. Of the processes that share a store, one does the background work; with a server as --db, none. Ends when the agent closes its input. With BACKSCROLL=off in its environment it stores nothing, has only tools that read, and makes the agent's session incognito as soon as it is named.",
   options: {
     "read-only": flag("Only tools that change nothing."),
+    "all-tools": flag(
+      "List every tool with every argument, for programs; agents get the seven that they need.",
+    ),
     "no-ingest": flag("Do not ingest this machine's transcripts."),
     actor: option("NAME", "The actor of all messages and notes."),
     session: option(
@@ -104,14 +110,21 @@ export const mcp: Command = defineCommand({
       const host = agentHost(tenant, {
         ...defined({ actor: options.actor, session: options.session }),
         "read-only": options["read-only"] ?? false,
+        "all-tools": options["all-tools"] ?? false,
         isOff,
         pipe: process.env[PIPE_VARIABLE],
+        startedAt: Math.floor(performance.timeOrigin),
         cwd: process.cwd(),
         variables: process.env,
         onError,
       });
       const end = new AbortController();
-      const stop = () => end.abort();
+      const stop = (name: NodeJS.Signals) => {
+        end.abort();
+        // Nobody listens any more: the signal ends the process at once, where exit() would first
+        // stop its threads. What was acknowledged is stored; the input may stay open for ever.
+        setTimeout(() => process.kill(process.pid, name), ENDING_MS).unref();
+      };
       for (const name of ENDING) process.once(name, stop);
       const settings = { signal: end.signal, owner, onError };
       const keeper = isKept ? new Keeper(context, tenant, settings) : undefined;

@@ -68,6 +68,7 @@ const others: readonly FoundHit[] = [
   { ...hit, similarity: -1 },
   { ...hit, supersededBy: { sessionId: "s1", shortId: "short", entryId: "e7", index: 6 } },
   { ...hit, mark },
+  { ...hit, onlyAsked: ["short2"] },
   { ...hit, entryId: null, index: null, leaf: null, branch: null, window: [] },
 ];
 

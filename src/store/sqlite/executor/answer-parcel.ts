@@ -30,7 +30,7 @@ interface PackedHits {
 }
 
 /** What holds in place of a hit, and what a person said of it. */
-type Remarks = Pick<FoundHit, "supersededBy" | "mark">;
+type Remarks = Pick<FoundHit, "supersededBy" | "mark" | "onlyAsked">;
 
 const HIT_NUMBERS = 12;
 const HIT_TEXTS = 4;
@@ -63,8 +63,10 @@ function packHits(hits: readonly FoundHit[]): PackedHits {
   const remarks = new Map<number, Remarks>();
   let at = 0;
   for (const [i, hit] of hits.entries()) {
-    const { meta, window, supersededBy, mark } = hit;
-    if (supersededBy ?? mark) remarks.set(i, defined({ supersededBy, mark }));
+    const { meta, window, supersededBy, mark, onlyAsked } = hit;
+    if (supersededBy ?? mark ?? onlyAsked) {
+      remarks.set(i, defined({ supersededBy, mark, onlyAsked }));
+    }
     texts.push(hit.sessionId, hit.entryId, hit.leaf, hit.shortId);
     if (hit.parts !== undefined) parts.push(hit.parts);
     numbers[at] = nameOf(meta.title);
