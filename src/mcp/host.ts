@@ -3,6 +3,7 @@
 import type { WireSessionStatus } from "../api/gateway.ts";
 import type { TenantApi } from "../engine/interfaces.ts";
 import type { Access } from "../model/access.ts";
+import type { JsonObject } from "../model/json.ts";
 import type { SearchHit } from "../search/request.ts";
 
 /** Transcripts on this machine that are not stored yet. */
@@ -11,6 +12,12 @@ export interface Unread {
   readonly bytes: number;
   /** False: the time limit ended the scan early, so more may exist. */
   readonly complete: boolean;
+}
+
+/** What an agent's hook tells: its own fields by the names of most agents. */
+export interface HookQuestion {
+  readonly agent: string;
+  readonly payload: JsonObject;
 }
 
 export interface McpHost {
@@ -39,6 +46,8 @@ export interface McpHost {
   readonly freshen?: () => Promise<Unread>;
   /** Adds to hits how many of their files have changed since. Never rejects. */
   readonly changedFiles?: (hits: readonly SearchHit[]) => Promise<readonly SearchHit[]>;
+  /** What memory says in a moment of the agent, in the agent's form; empty: nothing. Never rejects. */
+  readonly answerHook?: (question: HookQuestion) => Promise<string>;
   /** A session's gateway status, if the host runs one: its key, its next reset. */
   readonly standing?: (sessionId: string) => Promise<WireSessionStatus>;
   /** The reference time of ages. Default: the clock. */

@@ -20,6 +20,7 @@ import { includesScope } from "../model/access.ts";
 import { nearest } from "../model/suggest.ts";
 import { type AGENT_NAMES, shownName } from "./agent-names.ts";
 import { type CalledThing, toInputError } from "./failure.ts";
+import { callHook, HOOK_TOOL } from "./hook-call.ts";
 import type { McpHost } from "./host.ts";
 import { conversationIds, keepNothing } from "./own-session.ts";
 import { PROMPTS } from "./prompts.ts";
@@ -78,6 +79,7 @@ function serveTools(server: Server, host: McpHost): void {
     return { tools: listTools(host) };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
+    if (params.name === HOOK_TOOL) return callHook(host, params.arguments);
     const called = findTool(params.name);
     if (called === undefined) throw unknown("tool", params.name, listTools(host));
     const own = withCaller(host, server, context);

@@ -24,11 +24,18 @@ const MAX_OUTPUT = 16_384;
 
 /** Undefined for an event, a tool or a result that memory has nothing to say to. */
 export function readHookCall(payload: JsonObject): HookCall | undefined {
-  const event = textOf(payload, "hook_event_name", "hookEventName", "event");
+  const event = textOf(payload, "hook_event_name", "hookEventName", "event") || eventOf(payload);
   const told = readTold(event, payload);
   if (told === undefined || isSubAgent(payload)) return undefined;
   const session = textOf(payload, "session_id", "sessionId", "sessionID");
   return { event, session, cwd: textOf(payload, "cwd", "directory"), told };
+}
+
+/** Copilot CLI does not name it. */
+function eventOf(payload: JsonObject): string {
+  if ("toolResult" in payload) return "postToolUse";
+  if ("prompt" in payload) return "userPromptSubmitted";
+  return "source" in payload ? "sessionStart" : "";
 }
 
 function readTold(event: string, payload: JsonObject): Told | undefined {

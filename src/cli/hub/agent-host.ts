@@ -1,6 +1,7 @@
 /** What an agent on this machine may do, by its command line and its environment. */
 
 import type { TenantApi } from "../../engine/interfaces.ts";
+import { thisMachine } from "../../ingest/identity/identity.ts";
 import type { McpHost } from "../../mcp/host.ts";
 import { withChangedFiles } from "../changed-files.ts";
 import { readVersion } from "../program.ts";
@@ -38,6 +39,10 @@ export function agentHost(tenant: TenantApi, settings: AgentSettings): McpHost {
     tools: settings["all-tools"] ? "all" : "agent",
     cwd,
     variables,
+    answerHook: async (question) => {
+      const { answerHook } = await import("../hook/answer.ts");
+      return answerHook(tenant, { ...question, cwd, variables }, thisMachine());
+    },
     changedFiles: (hits) => withChangedFiles(tenant, hits, { folder: cwd }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(session === undefined ? {} : { sessions: [session] }),

@@ -3,15 +3,13 @@
  * model. A hook of type `mcp_tool` calls the agent's own server, without a process of its own.
  */
 
+import { HOOK_TOOL } from "../../mcp/hook-call.ts";
 import type { JsonObject } from "../../model/json.ts";
 import type { HookAgent } from "../hook/output.ts";
 import { ENTRY_NAME } from "./agents.ts";
 
 /** In seconds: longer than needed, but short enough if something hangs. */
 const TIMEOUT_S = 10;
-
-/** Answers hooks of that type. */
-export const HOOK_TOOL = "recall_for_hook";
 
 export interface HookRow {
   readonly event: string;

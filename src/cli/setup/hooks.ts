@@ -2,12 +2,13 @@
 
 import { isDeepStrictEqual } from "node:util";
 import type { Environment } from "../../ingest/source.ts";
+import { HOOK_TOOL } from "../../mcp/hook-call.ts";
 import { isPlainObject } from "../../model/json.ts";
 import { HOOK_AGENTS, type HookAgent } from "../hook/output.ts";
 import { quote } from "../program.ts";
 import { type Agent, ENTRY_NAME } from "./agents.ts";
 import type { Change, Presence } from "./change.ts";
-import { HOOK_TOOL, type HookRow, hookRows } from "./hook-rows.ts";
+import { type HookRow, hookRows } from "./hook-rows.ts";
 import { addJson, getJson, removeJson, setJson } from "./jsonc-edit.ts";
 import { opencodePlugin } from "./opencode-plugin.ts";
 import { getToml } from "./toml-edit.ts";
