@@ -1,6 +1,7 @@
 /**
  * `npm run try -- CLIENT | resume`: real clients, from npm, with our MCP server and a mock model on
  * loopback. `CLIENT` holds two conversations in a row: the second must find the first by one call.
+ * Then memory must speak unasked at a start, a prompt, a failed command and a file that was read.
  * `resume` begins a conversation in Claude Code, goes on in Codex, and comes back. Prints what the
  * model saw.
  *
@@ -13,6 +14,7 @@ import { CLIENTS, type Client, clientName } from "./try/clients.ts";
 import { Installation } from "./try/installation.ts";
 import { type MockModel, startMockModel } from "./try/mock-model.ts";
 import { tryResume } from "./try/resume.ts";
+import { tryUnasked } from "./try/unasked.ts";
 
 /** Said in the first conversation only, by the user and then by the model. */
 const ASKED = "the walrus keeps the cron lock in slot 4711";
@@ -38,7 +40,8 @@ async function main(): Promise<number> {
     const suffix = version === undefined ? "" : `@${version}`;
     const installation = Installation.create([`${client.package}${suffix}`], model.url, isKept);
     try {
-      return await converse(name, client, installation, model);
+      const isFound = await converse(name, client, installation, model);
+      return isFound && (await tryUnasked(client, installation, model)) ? 0 : 1;
     } finally {
       installation.remove();
     }
@@ -52,7 +55,7 @@ async function converse(
   client: Client,
   installation: Installation,
   model: MockModel,
-): Promise<number> {
+): Promise<boolean> {
   await installation.setUp(name, client);
   const say = async (prompt: string) => {
     const started = performance.now();
@@ -75,7 +78,7 @@ async function converse(
   const [seen = ""] = results;
   const isFound = results.length === 1 && [ASKED, ANSWERED].every((said) => seen.includes(said));
   console.log(isFound ? "\nThe first conversation was found by one call." : "\nNOT FOUND");
-  return isFound ? 0 : 1;
+  return isFound;
 }
 
 process.exitCode = await main();

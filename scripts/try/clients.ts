@@ -24,16 +24,31 @@ export interface Client {
   /** The same in an existing session, for clients that `resume` covers. */
   readonly goOn?: (session: string, prompt: string) => readonly string[];
   readonly env: (setting: TrySetting) => Readonly<Record<string, string>>;
+  /** Its own tools by which it runs a command and reads a file, with their fields. */
+  readonly shell: (command: string) => OwnCall;
+  readonly read?: (file: string) => OwnCall;
+}
+
+export interface OwnCall {
+  readonly tool: string;
+  readonly input: Readonly<Record<string, unknown>>;
 }
 
 const openai = ({ modelUrl }: TrySetting) => `${modelUrl}/v1`;
 const toJson = (value: object) => `${JSON.stringify(value, null, 2)}\n`;
 
-const CLAUDE = ["--allowedTools", "mcp__backscroll__*"];
-const CODEX = ["--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"];
+const CLAUDE = ["--allowedTools", "mcp__backscroll__*", "Bash", "Read"];
+const CODEX = [
+  "--skip-git-repo-check",
+  "--dangerously-bypass-approvals-and-sandbox",
+  "--dangerously-bypass-hook-trust",
+];
+const described = (command: string) => ({ command, description: "Try it" });
 
 export const CLIENTS: Readonly<Record<string, Client>> = {
   "claude-code": {
+    shell: (command) => ({ tool: "Bash", input: described(command) }),
+    read: (file) => ({ tool: "Read", input: { file_path: file } }),
     package: "@anthropic-ai/claude-code",
     ask: (prompt) => ["claude", "-p", prompt, ...CLAUDE],
     goOn: (session, prompt) => ["claude", "--resume", session, "-p", prompt, ...CLAUDE],
@@ -44,6 +59,7 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
     }),
   },
   codex: {
+    shell: (command) => ({ tool: "exec_command", input: { cmd: command } }),
     package: "@openai/codex",
     settings: (setting) => {
       const lines = [
@@ -64,6 +80,8 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
     env: () => ({ MOCK_KEY: "none" }),
   },
   "gemini-cli": {
+    shell: (command) => ({ tool: "run_shell_command", input: { command } }),
+    read: (file) => ({ tool: "read_file", input: { file_path: file } }),
     package: "@google/gemini-cli",
     settings: () => [
       ".gemini/settings.json",
@@ -73,6 +91,8 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
     env: ({ modelUrl }) => ({ GEMINI_API_KEY: "none", GOOGLE_GEMINI_BASE_URL: modelUrl }),
   },
   opencode: {
+    shell: (command) => ({ tool: "bash", input: described(command) }),
+    read: (file) => ({ tool: "read", input: { filePath: file } }),
     package: "opencode-ai",
     settings: (setting) => {
       const mock = {
@@ -89,6 +109,7 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
     env: () => ({}),
   },
   "qwen-code": {
+    shell: (command) => ({ tool: "run_shell_command", input: { command, is_background: false } }),
     package: "@qwen-code/qwen-code",
     settings: () => [
       ".qwen/settings.json",
@@ -102,6 +123,8 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
     }),
   },
   "copilot-cli": {
+    shell: (command) => ({ tool: "bash", input: described(command) }),
+    read: (path) => ({ tool: "view", input: { path } }),
     package: "@github/copilot",
     ask: (prompt) => ["copilot", "-p", prompt, "--allow-all-tools", "--no-auto-update"],
     env: (setting) => ({

@@ -47,8 +47,7 @@ export class Installation {
   /** Configures `client` with the model and our server, and checks both. */
   async setUp(name: string, client: Client): Promise<void> {
     configure(client, this.setting);
-    const hooks = name === "claude-code" ? ["--hooks"] : [];
-    await this.backscroll(["setup", name, "--yes", "--no-check", ...hooks]);
+    await this.backscroll(["setup", name, "--yes", "--no-check", "--hooks"]);
     console.log((await this.backscroll(["setup", "--check", name])).trimEnd());
   }
 
