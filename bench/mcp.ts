@@ -15,11 +15,19 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import type { McpHost } from "../src/mcp/host.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
 import { open } from "../src/open.ts";
 import { fillStore } from "./fill-store.ts";
-import { type BenchOptions, type Figures, medians, Report, withFolder } from "./measure.ts";
+import {
+  type BenchOptions,
+  type Figures,
+  medians,
+  percentile,
+  Report,
+  withFolder,
+} from "./measure.ts";
 
 const PROGRAM = join(import.meta.dirname, "../bin/backscroll.js");
 const STARTS = 20;
@@ -54,6 +62,7 @@ export async function benchMcp(options: BenchOptions): Promise<boolean> {
     );
     report.bar(`the same with ${UNREAD_LINES} unread lines, median ms`, unread["toolMs"], 800);
     await measureHub(report, address, folder);
+    await measureHooks(report, address, folder);
     const bytes = await answerBytes(address, folder);
     report.measurement("sqlite", "bytes of default answers", 1, bytes);
     report.bar("bytes of a search of five hits", bytes["search_sessions"], 6_000);
@@ -153,6 +162,75 @@ async function measureHub(report: Report, address: string, home: string): Promis
   } finally {
     for (const { child } of agents) child.stdin.end();
   }
+}
+
+const HOOKS = 100;
+const COLD_HOOKS = 20;
+
+/** From the start of a hook's process to its end: while a hub runs, and where it starts one. */
+async function measureHooks(report: Report, address: string, home: string): Promise<void> {
+  const agent = beginAgent(address, home);
+  await agent.answered;
+  const warm = await inTurn(HOOKS, (i) => runHook(address, home, i));
+  agent.child.stdin.end();
+  report.measurement("sqlite", "hook, hub running", HOOKS, toFigures(warm));
+  report.bar("hook to its answer, hub running, p95 ms", percentile(warm, 95), 120);
+  const cold = await inTurn(COLD_HOOKS, async (i) => {
+    for (const pid of processesOf(home)) process.kill(Number(pid), "SIGKILL");
+    while (processesOf(home).length > 0) await pause(20);
+    return runHook(address, home, i);
+  });
+  report.measurement("sqlite", "hook, no hub", COLD_HOOKS, toFigures(cold));
+  report.bar("hook to its answer, no hub, p95 ms", percentile(cold, 95), 400);
+  for (const pid of processesOf(home)) process.kill(Number(pid), "SIGKILL");
+}
+
+async function inTurn(times: number, run: (i: number) => Promise<number>): Promise<number[]> {
+  const ms: number[] = [];
+  for (let i = 0; i < times; i++) ms.push(await run(i));
+  return ms;
+}
+
+function toFigures(ms: readonly number[]): Figures {
+  return { "p50 ms": percentile(ms, 50), "p95 ms": percentile(ms, 95) };
+}
+
+/** Of each moment in turn. */
+function payloadOf(i: number, cwd: string): object {
+  const common = { session_id: `bench-${i}`, cwd };
+  const bash = { tool_name: "Bash", tool_input: { command: "lint run --all" } };
+  const moments = [
+    { hook_event_name: "UserPromptSubmit", prompt: QUERY },
+    {
+      hook_event_name: "PostToolUseFailure",
+      ...bash,
+      error: "Exit code 2\nfatal: cannot find the first kebase of people",
+    },
+    {
+      hook_event_name: "PostToolUse",
+      tool_name: "Read",
+      tool_input: { file_path: "/p/people.ts" },
+    },
+    { hook_event_name: "SessionStart", source: "startup" },
+  ];
+  return { ...common, ...moments[i % moments.length] };
+}
+
+function runHook(address: string, home: string, i: number): Promise<number> {
+  const started = performance.now();
+  const child = spawn(process.execPath, [PROGRAM, "hook", "claude-code", "--db", address], {
+    env: { PATH: process.env["PATH"], HOME: home, BACKSCROLL_BUILT: "1" },
+    cwd: home,
+    stdio: ["pipe", "ignore", "inherit"],
+  });
+  child.stdin.end(JSON.stringify(payloadOf(i, home)));
+  return new Promise((resolve, reject) => {
+    child.once("error", reject);
+    child.once("close", (code) => {
+      if (code === 0) resolve(performance.now() - started);
+      else reject(new Error(`backscroll hook ended with ${code}`));
+    });
+  });
 }
 
 function beginAgent(address: string, home: string) {

@@ -99,7 +99,6 @@ const failure = (cwd: string, fields: object = {}) => ({
 const SILENT = { code: 0, stdout: "", stderr: "" };
 
 describe("a failed command is answered in the agent's own form", () => {
-  const error = `Exit code: 127\n${ERROR}`;
   const input = { command: FAILED };
   const claude = failure("");
   const forms: readonly (readonly [
@@ -113,9 +112,10 @@ describe("a failed command is answered in the agent's own form", () => {
       "codex",
       {
         hook_event_name: "PostToolUse",
-        tool_name: "shell",
-        tool_input: { command: ["bash", "-lc", FAILED] },
-        tool_response: error,
+        tool_name: "Bash",
+        tool_input: input,
+        // Without an exit code.
+        tool_response: `${ERROR}\n`,
       },
       (text) => JSON.parse(text).hookSpecificOutput.additionalContext,
     ],

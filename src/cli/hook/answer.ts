@@ -53,7 +53,7 @@ async function say(
   until: number,
 ): Promise<string> {
   const agent = HOOK_AGENTS.find((each) => each === named);
-  const call = isPlainObject(payload) ? readHookCall(payload as JsonObject) : undefined;
+  const call = isPlainObject(payload) ? readHookCall(named, payload as JsonObject) : undefined;
   if (agent === undefined || call === undefined) return "";
   const how = settingFor(call.told, environment);
   if (how === "off" || isUnattended(variables) || readPolicy().forbidden.includes("hooks"))

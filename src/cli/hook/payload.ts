@@ -23,9 +23,9 @@ export interface HookCall {
 const MAX_OUTPUT = 16_384;
 
 /** Undefined for an event, a tool or a result that memory has nothing to say to. */
-export function readHookCall(payload: JsonObject): HookCall | undefined {
+export function readHookCall(agent: string, payload: JsonObject): HookCall | undefined {
   const event = textOf(payload, "hook_event_name", "hookEventName", "event") || eventOf(payload);
-  const told = readTold(event, payload);
+  const told = readTold(agent, event, payload);
   if (told === undefined || isSubAgent(payload)) return undefined;
   const session = textOf(payload, "session_id", "sessionId", "sessionID");
   return { event, session, cwd: textOf(payload, "cwd", "directory"), told };
@@ -38,7 +38,7 @@ function eventOf(payload: JsonObject): string {
   return "source" in payload ? "sessionStart" : "";
 }
 
-function readTold(event: string, payload: JsonObject): Told | undefined {
+function readTold(agent: string, event: string, payload: JsonObject): Told | undefined {
   if (/^session_?start$/i.test(event)) {
     // A resumed session has its context, a compacted one gets a hand-over.
     const source = textOf(payload, "source");
@@ -49,19 +49,19 @@ function readTold(event: string, payload: JsonObject): Told | undefined {
     return text === "" ? undefined : { moment: "prompt", text };
   }
   if (/^(?:post_?tool_?use(?:_?failure)?|after_?tool|tool\.execute\.after)$/i.test(event)) {
-    return readTool(event, payload);
+    return readTool(agent, event, payload);
   }
   return undefined;
 }
 
-function readTool(event: string, payload: JsonObject): Told | undefined {
+function readTool(agent: string, event: string, payload: JsonObject): Told | undefined {
   const input = objectOf(payload["tool_input"] ?? payload["toolArgs"] ?? payload["args"]);
   const output = outputOf(
     payload["error"] ?? payload["tool_response"] ?? payload["toolResult"] ?? payload["output"],
   );
   const command = commandOf(input["command"] ?? input["cmd"] ?? input["script"]);
   if (command !== "") {
-    const hasFailed = /failure$/i.test(event) || isFailure(payload, output);
+    const hasFailed = /failure$/i.test(event) || isFailure(agent, payload, output);
     return hasFailed && output !== "" ? { moment: "error", command, error: output } : undefined;
   }
   const tool = textOf(payload, "tool_name", "toolName", "tool");
@@ -71,16 +71,20 @@ function readTool(event: string, payload: JsonObject): Told | undefined {
     : undefined;
 }
 
-/** Codex tells the exit code in the text alone, Copilot calls such a command a success. */
+/** Copilot calls a command that failed a success, and tells the exit code in the text. */
 const EXIT_CODE = /\b(?:exit(?:ed with)? code:?|exit status) ?(-?\d{1,5})\b/i;
 
-function isFailure(payload: JsonObject, output: string): boolean {
+/** Codex tells no exit code: a short output may be that of a failure, its lines decide. */
+const MAX_FAILURE_LINES = 40;
+
+function isFailure(agent: string, payload: JsonObject, output: string): boolean {
   const { metadata, toolResult } = payload;
   const exit = isPlainObject(metadata) ? metadata["exit"] : undefined;
   if (typeof exit === "number") return exit !== 0;
   if (isPlainObject(toolResult) && toolResult["resultType"] === "failure") return true;
   const [, code] = EXIT_CODE.exec(output) ?? [];
-  return code !== undefined && Number(code) !== 0;
+  if (code !== undefined) return Number(code) !== 0;
+  return agent === "codex" && output.split("\n", MAX_FAILURE_LINES + 1).length <= MAX_FAILURE_LINES;
 }
 
 /** All texts of a result, with its head and its tail if it is long. */

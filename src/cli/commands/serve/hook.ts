@@ -93,7 +93,8 @@ async function answerMoment(
   const { readHookCall } = await import("../../hook/payload.ts");
   const payload = JSON.parse(text) as JsonObject;
   const { address } = context;
-  if (readHookCall(payload) === undefined || isServer(address) || !existsSync(address)) return;
+  const call = readHookCall(agent, payload);
+  if (call === undefined || isServer(address) || !existsSync(address)) return;
   const { answerHook } = await import("../../hook/answer.ts");
   const question = { agent, payload, cwd: process.cwd(), variables: machine.variables };
   const said = await withStore(context, "write", (tenant) => answerHook(tenant, question, machine));
