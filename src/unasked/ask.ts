@@ -24,8 +24,10 @@ export async function askUnasked(
   const { reason, figures = {}, found } = verdict;
   if (reason !== "sure" || found === undefined) return silence(reason, figures);
   const { hit, lines, person } = found;
+  // Whoever was led to a conversation can read on there.
+  const isWhole = moment.moment === "prompt";
   const wasSaid = moment.said?.some(
-    ({ sessionId, index }) => sessionId === hit.sessionId && index === hit.index,
+    ({ sessionId, index }) => sessionId === hit.sessionId && (isWhole || index === hit.index),
   );
   if (wasSaid) return silence("already_said", figures);
   if (await asker.isMarked(hit)) return silence("marked", figures);

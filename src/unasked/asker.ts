@@ -66,6 +66,11 @@ export class Asker {
     return (page?.messages ?? []).filter(({ createdAt }) => createdAt < this.moment.at);
   }
 
+  /** How many sessions there were, up to `most`. */
+  async countSessions(most: number): Promise<number> {
+    return (await this.tenant.listSessions({ until: this.moment.at, limit: most })).sessions.length;
+  }
+
   async session(id: string): Promise<Session | undefined> {
     if (!this.#sessions.has(id)) this.#sessions.set(id, await foundSession(this.tenant, id));
     return this.#sessions.get(id);

@@ -35,11 +35,13 @@ const SEARCH = { role: ["assistant"], ranking: RANKING, limit: MAX_HITS } as con
 
 /** A client's own words before a plan, which has all that it needs. */
 const BRINGS_PLAN = /^implement the following plan:/i;
+/** Names no subject. */
+const SLASH_COMMAND = /^\/[\w:.-]{1,80}(?=\s|$)/;
 /** An answer that shares one word with the prompt answers something else. */
 const MIN_PASSAGE_WORDS = 2;
 
 export async function askPrompt(asker: Asker, text: string): Promise<Verdict> {
-  const prompt = withoutInjected(text).trim();
+  const prompt = withoutInjected(text).trim().replace(SLASH_COMMAND, "").trim();
   if (prompt.length > MAX_LENGTH || BRINGS_PLAN.test(prompt)) return { reason: "too_long" };
   if (termsOf(prompt).size < MIN_WORDS) return { reason: "too_short" };
   const found = await asker.search(prompt, { ...SEARCH, explain: true });
@@ -60,7 +62,7 @@ export async function askPrompt(asker: Asker, text: string): Promise<Verdict> {
     return { reason: "nothing_found" };
   }
   const figures: PromptFigures = {
-    spread: spreadOf(others),
+    spread: spreadOf(others, await asker.countSessions(MAX_COMPARED + 1)),
     share: ranked.slice(0, MAX_SHARED).filter(isOfBest).length / MAX_SHARED,
     words: answer.passage.words,
     own: Math.max(0, (own?.score ?? 0) / best.score - 1),
@@ -85,11 +87,12 @@ async function split(
   return [own, others];
 }
 
-function spreadOf([best, ...others]: readonly Hit[]): number {
-  const behind = others
-    .slice(0, MAX_COMPARED)
-    .map(({ score }) => 1 - score / (best?.score ?? score));
-  return sum(behind) / MAX_COMPARED;
+/** Of `known` sessions, those that are no hits are as far behind as can be. */
+function spreadOf([best, ...others]: readonly Hit[], known: number): number {
+  const top = best?.score ?? 1;
+  const behind = others.slice(0, MAX_COMPARED).map(({ score }) => 1 - score / top);
+  const without = Math.max(0, known - 1 - behind.length);
+  return (sum(behind) + without) / MAX_COMPARED;
 }
 
 interface Answer {
@@ -166,7 +169,7 @@ function tell({ sessionId, shortId }: Hit, { index, at, passage }: Answer): Foun
   return {
     hit: { sessionId, shortId, index },
     lines: [
-      `Said on ${day} (${shortId}#${index}): "${cut(passage.text, MAX_QUOTE_BYTES)}"`,
+      `Said on ${day} (${shortId}#${index}): "${cut(passage.text.replaceAll("**", ""), MAX_QUOTE_BYTES)}"`,
       `Read on: ${shortId}#${index}`,
     ],
     person: `an earlier session may answer this: ${shortId} of ${day}.`,
