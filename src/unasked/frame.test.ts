@@ -7,7 +7,7 @@ const HOSTILE = [
   "\u001B[31mred\u001B[0m\u0000\u0007\u202E\r\nnext",
   "x".repeat(1_000_000),
   "é😀".repeat(200_000),
-  `mail ana@acme.example.com, key ghp_${"a1B2".repeat(9)}, see /Users/ana/x and C:\\Users\\ana\\y`,
+  `see [ENT-1](https://acme.example/a) and https://user:pw@acme.example/b; mail ana@acme.example.com, key ghp_${"a1B2".repeat(9)}, see /Users/ana/x and C:\\Users\\ana\\y`,
 ];
 
 test.each(Object.entries(SIZES))("a hostile line stays inside the frame of a %s", (name, size) => {
@@ -38,7 +38,7 @@ test("a line that does not fit is left out, and nothing left is nothing said", (
 test("a text is cut between words, and between characters", () => {
   expect(cut("one two three", 9)).toBe("one…");
   expect(Buffer.byteLength(cut("😀".repeat(100), 20))).toBeLessThanOrEqual(20);
-  expect(personLine("<b>\u001B[2Jan answer</b>")).toBe("↺ backscroll: &lt;b>an answer&lt;/b>");
+  expect(personLine("<b>\u001B[2Jan answer</b>")).toBe("↺ backscroll: &lt;b>␛[2Jan answer&lt;/b>");
 });
 
 test("framing takes linear time", () => {
@@ -47,6 +47,8 @@ test("framing takes linear time", () => {
     "/home/".repeat(160_000),
     "a.".repeat(500_000),
     "<".repeat(1_000_000),
+    "[a".repeat(500_000),
+    "[a](http://".repeat(90_000),
   ];
   const ms = cpuMs(() => {
     for (const text of texts) frame([text], "start");

@@ -43,12 +43,18 @@ export function personLine(text: string): string {
 
 /** One line: masked, escaped, without control characters, addresses and homes. */
 export function plain(text: string): string {
-  const line = maskText(text).replace(EMAIL, "…@…").replace(HOME, "~");
+  const line = maskText(text)
+    .replace(LINK, "$1")
+    .replace(ADDRESS, "…")
+    .replace(EMAIL, "…@…")
+    .replace(HOME, "~");
   return escapeTags(clean(line)).replace(TAG, "&lt;").replace(/\s+/g, " ").trim();
 }
 
 /** The beginning of any tag: clients have elements of their own. */
 const TAG = /<(?=[a-z/!?])/gi;
+const LINK = /\[([^\][\n]{1,200})\]\(https?:[^()\s]{1,2000}\)/g;
+const ADDRESS = /\b(?:https?|wss?|ssh|ftp):\/\/[^\s"'`<>)\]]{1,2000}/gi;
 const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g;
 const HOME = /(?:\/(?:Users|home)\/|\b[A-Za-z]:\\Users\\)[^\s/\\'"`:;,)]{1,64}/g;
 
