@@ -43,9 +43,7 @@ export function personLine(text: string): string {
 
 /** One line: masked, escaped, without control characters, addresses and homes. */
 export function plain(text: string): string {
-  const line = maskText(text)
-    .replace(LINK, "$1")
-    .replace(ADDRESS, "…")
+  const line = maskText(text.replace(LINK, "$1").replace(ADDRESS, "…"))
     .replace(EMAIL, "…@…")
     .replace(HOME, "~");
   return escapeTags(clean(line)).replace(TAG, "&lt;").replace(/\s+/g, " ").trim();

@@ -26,7 +26,7 @@ export interface Decision {
 export const DECISION: Decision = {
   base: -5,
   weights: { spread: 7, share: 1.7, words: 0.31, own: -2.5 },
-  least: 0.1,
+  least: 0.2,
 };
 
 export function scoreOf(
