@@ -13,7 +13,7 @@ import type { Verdict } from "../src/unasked/moment.ts";
 import { DECISION, isSure, type PromptFigures } from "../src/unasked/prompt/sure.ts";
 import { type BenchOptions, percentile, Report, withFolder } from "./measure.ts";
 import { Archive, leaveOutCommits, PATIENT, placeOf } from "./unasked/archive.ts";
-import { fit, scoreBy } from "./unasked/fit.ts";
+import { fitSum, scoreBy } from "./unasked/fit.ts";
 import { SMALL_TALK } from "./unasked/small-talk.ts";
 
 interface Place {
@@ -131,11 +131,11 @@ function judge(report: Report, asked: readonly Asked[]): void {
   const names = Object.keys(DECISION.weights);
   const known = asked.flatMap((each, i) => {
     const { figures } = each.verdict;
-    return figures?.["strength"] === undefined ? [] : [{ ...each, figures, fold: i % FOLDS }];
+    return figures?.["spread"] === undefined ? [] : [{ ...each, figures, fold: i % FOLDS }];
   });
   const spoken = new Set<Asked>();
   for (let fold = 0; fold < FOLDS; fold++) {
-    const fitted = fit(
+    const fitted = fitSum(
       known.filter((each) => each.fold !== fold),
       names,
     );
@@ -143,7 +143,7 @@ function judge(report: Report, asked: readonly Asked[]): void {
       if (scoreBy(fitted, each.figures) >= DECISION.least) spoken.add(each);
     }
   }
-  const all = fit(known, names);
+  const all = fitSum(known, names);
   console.log(JSON.stringify({ fitted: all, shipped: DECISION }));
   const shipped = known.filter(({ figures }) => isSure(figures as unknown as PromptFigures));
   let [told, right] = [0, 0];
@@ -152,8 +152,10 @@ function judge(report: Report, asked: readonly Asked[]): void {
     const said = known.filter((each) => each.set === set && spoken.has(each));
     const good = said.filter((each) => each.right).length;
     const percent = (count: number) => (100 * count) / (of.length || 1);
-    told += said.length;
-    right += good;
+    if (set === "answered" || set === "subjects") {
+      told += said.length;
+      right += good;
+    }
     report.measurement("sqlite", set, 1, {
       asked: of.length,
       spoke: said.length,

@@ -15,7 +15,7 @@ const RIDGE = 1;
 const LEAST = 1e-6;
 const STEPS = 40;
 
-export function fit(examples: readonly Example[], names: readonly string[]): Fitted {
+export function fitSum(examples: readonly Example[], names: readonly string[]): Fitted {
   const scale = names.map((name) => {
     const values = examples.map(({ figures }) => figures[name] ?? 0);
     const mean = values.reduce((a, b) => a + b, 0) / values.length;

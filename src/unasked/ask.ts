@@ -19,14 +19,19 @@ export async function askUnasked(
   moment: Moment,
   options: UnaskedOptions = {},
 ): Promise<Unasked> {
-  const verdict = await judge(new Asker(tenant, moment, options), moment);
+  const asker = new Asker(tenant, moment, options);
+  const verdict = await judge(asker, moment);
   const { reason, figures = {}, found } = verdict;
   if (reason !== "sure" || found === undefined) return silence(reason, figures);
   const { hit, lines, person } = found;
+  // Whoever was led to a conversation can read on there.
+  const isWhole = moment.moment === "prompt";
   const wasSaid = moment.said?.some(
-    ({ sessionId, index }) => sessionId === hit.sessionId && index === hit.index,
+    ({ sessionId, index }) => sessionId === hit.sessionId && (isWhole || index === hit.index),
   );
   if (wasSaid) return silence("already_said", figures);
+  if (await asker.isMarked(hit)) return silence("marked", figures);
+  if (asker.isLate) return silence("incomplete", figures);
   const text = frame(lines, moment.moment);
   if (text === undefined) return silence("unsure", figures);
   const signs = [hit.shortId, ...(found.command === undefined ? [] : [found.command])];

@@ -4,9 +4,10 @@ import type { TenantApi } from "../engine/interfaces.ts";
 import type { SearchInput, SearchResult } from "../engine/search.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { isPlainObject } from "../model/json.ts";
 import { provenanceOf, type Session } from "../model/session.ts";
 import { foundSession, unlessDeleted } from "../recap/found-session.ts";
-import type { Moment, UnaskedOptions } from "./moment.ts";
+import type { Moment, UnaskedHit, UnaskedOptions } from "./moment.ts";
 
 const DEADLINE_MS = 150;
 
@@ -14,36 +15,40 @@ const DEADLINE_MS = 150;
 const OWN_GAP_MS = 20 * 60_000;
 const MAX_OWN = 20;
 
-const isOwn = (session: Session): boolean => provenanceOf(session) === "own";
-
 export type Hit = SearchResult["hits"][number];
 
 export class Asker {
   readonly tenant: TenantApi;
   readonly moment: Moment;
   readonly #mayQuote: (session: Session) => boolean;
-  readonly #deadlineMs: number;
+  readonly #until: number;
   readonly #sessions = new Map<string, Session | undefined>();
 
   constructor(
     tenant: TenantApi,
     moment: Moment,
-    { mayQuote = isOwn, deadlineMs = DEADLINE_MS }: UnaskedOptions,
+    { mayQuote = isPersonsOwn, deadlineMs = DEADLINE_MS }: UnaskedOptions,
   ) {
-    this.#deadlineMs = deadlineMs;
+    this.#until = performance.now() + deadlineMs;
     this.tenant = tenant;
     this.moment = moment;
     this.#mayQuote = mayQuote;
   }
 
+  /** Whether the time ran out. */
+  get isLate(): boolean {
+    return performance.now() > this.#until;
+  }
+
   search(query: string, input: SearchInput): Promise<SearchResult> {
     const { at } = this.moment;
+    const left = Math.max(1, Math.floor(this.#until - performance.now()));
     return this.tenant.searchSessions(query, {
       match: "words",
       contextBefore: 0,
       contextAfter: 0,
       until: at,
-      deadlineMs: this.#deadlineMs,
+      deadlineMs: left,
       ...input,
     });
   }
@@ -61,6 +66,11 @@ export class Asker {
     return (page?.messages ?? []).filter(({ createdAt }) => createdAt < this.moment.at);
   }
 
+  /** How many sessions there were, up to `most`. */
+  async countSessions(most: number): Promise<number> {
+    return (await this.tenant.listSessions({ until: this.moment.at, limit: most })).sessions.length;
+  }
+
   async session(id: string): Promise<Session | undefined> {
     if (!this.#sessions.has(id)) this.#sessions.set(id, await foundSession(this.tenant, id));
     return this.#sessions.get(id);
@@ -72,29 +82,34 @@ export class Asker {
     return session !== undefined && !(await this.isOwn(id)) && this.#mayQuote(session);
   }
 
+  /** Whether it is the caller's own session, its parent or a sub-agent of it. */
   async isOwn(id: string): Promise<boolean> {
-    return (await this.#ownIds()).has(id);
+    this.#own ??= this.#findOwn();
+    const own = await this.#own;
+    const session = own.length === 0 ? undefined : await this.session(id);
+    return session !== undefined && own.some((each) => isSameWork(each, session));
   }
 
-  #own: Promise<ReadonlySet<string>> | undefined;
+  #own: Promise<readonly Session[]> | undefined;
 
-  #ownIds(): Promise<ReadonlySet<string>> {
-    this.#own ??= this.#findOwn();
-    return this.#own;
+  /** Whether a person marked the message, or its session, as what does not hold. */
+  async isMarked({ sessionId, index }: Pick<UnaskedHit, "sessionId" | "index">): Promise<boolean> {
+    const marks = await unlessDeleted(() => this.tenant.session(sessionId).marks());
+    return marks?.some((mark) => mark.entryId === null || mark.index === index) ?? true;
   }
 
   /** The named session; if none is named, those of the folder that were running. */
-  async #findOwn(): Promise<ReadonlySet<string>> {
+  async #findOwn(): Promise<readonly Session[]> {
     const { session: named, cwd, at } = this.moment;
     if (named !== undefined) {
       try {
-        return new Set([(await this.tenant.getSessionMeta(named)).id]);
+        return [await this.tenant.getSessionMeta(named)];
       } catch (error) {
-        if (BackscrollError.is(error, "session_not_found")) return new Set();
+        if (BackscrollError.is(error, "session_not_found")) return [];
         throw error;
       }
     }
-    const own = new Set<string>();
+    const own: Session[] = [];
     // A session that starts has said nothing yet.
     if (this.moment.moment === "start") return own;
     const { sessions } = await this.tenant.listSessions({
@@ -105,7 +120,7 @@ export class Asker {
     for (const session of sessions) {
       if (session.origin.projectPath !== cwd || session.startedAt > at) continue;
       const last = await this.lastBefore(session);
-      if (last !== undefined && at - last.at <= OWN_GAP_MS) own.add(session.id);
+      if (last !== undefined && at - last.at <= OWN_GAP_MS) own.push(session);
     }
     return own;
   }
@@ -129,4 +144,19 @@ export class Asker {
     }
     return last;
   }
+}
+
+function isPersonsOwn(session: Session): boolean {
+  return provenanceOf(session) === "own";
+}
+
+/** One session, or one that the other started for a part of its work. */
+function isSameWork(a: Session, b: Session): boolean {
+  return a.id === b.id || startedBy(a, b) || startedBy(b, a);
+}
+
+function startedBy({ parentSessionId, metadata }: Session, { id, origin }: Session): boolean {
+  const { parent } = metadata;
+  const key = isPlainObject(parent) ? parent["key"] : undefined;
+  return parentSessionId === id || (key !== undefined && key === origin.key);
 }

@@ -43,10 +43,16 @@ export function personLine(text: string): string {
 
 /** One line: masked, escaped, without control characters, addresses and homes. */
 export function plain(text: string): string {
-  const line = maskText(text).replace(EMAIL, "…@…").replace(HOME, "~");
-  return escapeTags(clean(line)).replace(/\s+/g, " ").trim();
+  const line = maskText(text.replace(LINK, "$1").replace(ADDRESS, "…"))
+    .replace(EMAIL, "…@…")
+    .replace(HOME, "~");
+  return escapeTags(clean(line)).replace(TAG, "&lt;").replace(/\s+/g, " ").trim();
 }
 
+/** The beginning of any tag: clients have elements of their own. */
+const TAG = /<(?=[a-z/!?])/gi;
+const LINK = /\[([^\][\n]{1,200})\]\(https?:[^()\s]{1,2000}\)/g;
+const ADDRESS = /\b(?:https?|wss?|ssh|ftp):\/\/[^\s"'`<>)\]]{1,2000}/gi;
 const EMAIL = /[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4}/g;
 const HOME = /(?:\/(?:Users|home)\/|\b[A-Za-z]:\\Users\\)[^\s/\\'"`:;,)]{1,64}/g;
 
@@ -57,7 +63,7 @@ export function cut(text: string, maxBytes: number): string {
   while (Buffer.byteLength(text.slice(0, end)) > maxBytes - 3) end--;
   const space = text.lastIndexOf(" ", end);
   return `${text
-    .slice(0, space > end - 40 ? space : end)
+    .slice(0, space > Math.max(0, end - 40) ? space : end)
     .toWellFormed()
     .trimEnd()}…`;
 }

@@ -90,8 +90,8 @@ export interface Found {
 }
 
 export interface UnaskedOptions {
-  /** The sessions that may speak. Default: those whose words are the person's own. */
+  /** The sessions that may speak. Default: the person's own. */
   readonly mayQuote?: (session: Session) => boolean;
-  /** Of each search, in milliseconds; a search that is late is silence. Default 150. */
+  /** In milliseconds; past it, silence. Default 150. */
   readonly deadlineMs?: number;
 }

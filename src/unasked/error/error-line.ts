@@ -20,7 +20,7 @@ const GENERIC: readonly RegExp[] = [
   /\bfor more (?:information|details)\b|^(?:see|run|try) ['"`]?[\w-]+ ?.{0,40}(?:--help|--verbose)/i,
   /^npm (?:err!|error) (?:code |errno |a complete log|path )/i,
   // A place in a source: edits cure it. A test's verdict, a stack frame.
-  /^[^\s:]+:\d+(?::\d+)?:? /,
+  /^[^\s:]{1,200}\.\w{1,8}:\d+(?::\d+)?:? /,
   /^(?:---|===|\*\*\*|ok|FAIL|PASS|✗|✖|×|●)(?:\s|$|:)/,
   /\b\d+ (?:failed|failing|errors?|problems?|issues?)\b/i,
   /^at .+:\d+/,

@@ -40,18 +40,18 @@ export async function askError(asker: Asker, command: string, error: string): Pr
     perSession: 4,
   });
   if (partial || degraded) return { reason: "incomplete" };
-  let met = 0;
+  const met = new Set<string>();
   let best: Cure | undefined;
   for (const hit of hits) {
     if (hit.index === null || !(await asker.mayQuote(hit.sessionId))) continue;
     const entries = await asker.read(hit.sessionId, hit.index - BEFORE, REACH, false);
-    for (const { at, cure } of curesIn(actsOf(entries), failure)) {
-      met++;
+    for (const { at, index, cure } of curesIn(actsOf(entries), failure)) {
+      met.add(`${hit.sessionId}#${index}`);
       if (cure !== undefined && cure.alike > (best?.alike ?? 0)) best = { ...cure, hit, at };
     }
   }
-  const figures = { met, alike: best?.alike ?? 0 };
-  if (best === undefined) return { reason: met > 0 ? "no_cure" : "nothing_found", figures };
+  const figures = { met: met.size, alike: best?.alike ?? 0 };
+  if (best === undefined) return { reason: met.size > 0 ? "no_cure" : "nothing_found", figures };
   if (best.hit.mark !== undefined) return { reason: "marked", figures };
   return { reason: "sure", figures, found: tell(command, line, best) };
 }
@@ -76,6 +76,7 @@ function tell(command: string, line: string, { hit, call, text, at }: Cure): Fou
       `\`${shownCommand(command)}\` gave "${cut(line, MAX_ERROR_BYTES)}" on ${dayOf(at)}, too.`,
       `Worked then: ${shownCommand(text)}  (${shortId}#${call.index})`,
     ],
+    command: text,
     person: `this error was met on ${dayOf(at)}, too; passed on what worked (${shortId}).`,
     command: text,
   };
@@ -85,7 +86,7 @@ function tell(command: string, line: string, { hit, call, text, at }: Cure): Fou
 function* curesIn(
   acts: readonly Act[],
   failure: Failure,
-): Generator<{ readonly at: number; readonly cure: Tried | undefined }> {
+): Generator<{ readonly at: number; readonly index: number; readonly cure: Tried | undefined }> {
   const calls = acts.filter((act) => act.type === "call");
   for (const [i, call] of calls.entries()) {
     const [failed] = call.effects.commands;
@@ -93,7 +94,11 @@ function* curesIn(
     if (!isSameProgram(failed, failure.command)) continue;
     const met = errorLines(call.result.output).some((line) => failure.lines.has(normalError(line)));
     if (!met || likeness(failed, failure.command) < LEAST_ALIKE_FAILURES) continue;
-    yield { at: call.at, cure: findCure(failed, failure.command, calls.slice(i + 1)) };
+    yield {
+      at: call.at,
+      index: call.index,
+      cure: findCure(failed, failure.command, calls.slice(i + 1)),
+    };
   }
 }
 

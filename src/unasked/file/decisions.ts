@@ -9,12 +9,12 @@ const MAX_TEXT = 6_000;
 
 /** What rules something out, or chooses one of several. */
 const RULES_OUT =
-  /\b(?:we|i|it|this|that|you)? ?(?:don't|do not|doesn't|does not|shouldn't|should not|must not|mustn't|can't|cannot|won't|never) (?:want|need|use|rely|work|be|have|add|call|allow|support|change|depend|handle|assume|know)|\binstead of\b|\brather than\b|\bon purpose\b|\bby design\b|\bintentional(?:ly)?\b|\bdeliberate(?:ly)?\b|\bdecided (?:to|against|not)\b|\bwe(?:'ll| will)? keep\b|\blet's (?:not|keep|drop|remove|revert)\b|\brevert(?:ed)? (?:that|this|it|because)\b|\bno longer\b|\bwould break\b|\bnot worth\b|\btoo (?:risky|fragile|slow)\b/i;
+  /\b(?:we|i|it|this|that|you)? ?(?:don't|do not|doesn't|does not|shouldn't|should not|must not|mustn't|can't|cannot|won't|never) (?:want|need|use|rely|work|be|have|add|call|allow|support|change|depend|handle|assume|know)\b|\binstead of\b|\brather than\b|\bon purpose\b|\bby design\b|\bintentional(?:ly)?\b|\bdeliberate(?:ly)?\b|\bdecided (?:to|against|not)\b|\bwe(?:'ll| will)? keep\b|\blet's (?:not|keep|drop|remove|revert)\b|\brevert(?:ed)? (?:that|this|it|because)\b|\bno longer\b|\bwould break\b|\bnot worth\b|\btoo (?:risky|fragile|slow)\b/i;
 const GIVES_REASON =
   /\bbecause\b|\bso that\b|\bsince\b|\botherwise\b|\bwhich (?:would|means)\b|\bto avoid\b/i;
 /** What is still to be found out, or only told of the work. */
 const NO_DECISION =
-  /\?$|^(?:let me|now i|i'll|i will|i need|looking|first,? let)\b|\b(?:let me|i'll) (?:check|look|see|read|try)\b/i;
+  /\?$|^(?:(?:and |but |so |ok(?:ay)?,? )?(?:now,? )?let me|now i|i'll|i will|i need|looking|first,? let)\b|\b(?:let me|i'll) (?:check|look|see|read|try)\b/i;
 
 export interface Statement {
   readonly text: string;

@@ -1,22 +1,19 @@
 /**
- * Whether a found answer is sure enough to be said: a logistic sum of six figures, fitted once.
+ * Whether a found answer is sure enough to be said: a logistic sum of four figures, fitted once.
  *
  * How it was fitted, and what it gives on which sets, is in docs/decisions/unasked.md.
  */
 
 /** Each is known before anything is said. */
 export interface PromptFigures {
-  /** The logarithm of the best session's score per weight of the prompt's words. */
-  readonly strength: number;
-  /** How far the next session is behind: 0, as good, to 1. */
-  readonly gap: number;
+  /** How far the next 15 sessions are behind: 0, as good, to 1. One that is missing is as good. */
+  readonly spread: number;
+  /** The share of the best session among the six best messages. */
+  readonly share: number;
   /** The prompt's words in one passage of the answer. */
   readonly words: number;
-  /** The share of the prompt's words, by weight, in the answer. */
-  readonly coverage: number;
-  /** The score of the caller's own session beside the best: what it knows need not be said. */
+  /** By how much the caller's own session scores better: what it knows need not be said. */
   readonly own: number;
-  readonly question: number;
 }
 
 export interface Decision {
@@ -27,9 +24,9 @@ export interface Decision {
 }
 
 export const DECISION: Decision = {
-  base: 0,
-  weights: { strength: 0, gap: 0, words: 0, coverage: 0, own: 0, question: 0 },
-  least: 0,
+  base: -5,
+  weights: { spread: 7, share: 1.7, words: 0.31, own: -2.5 },
+  least: 0.2,
 };
 
 export function scoreOf(

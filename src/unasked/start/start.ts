@@ -32,10 +32,10 @@ export async function askStart(asker: Asker): Promise<Verdict> {
   );
   const lines: string[] = [];
   let first: { readonly session: Session; readonly index: number } | undefined;
-  for (const session of before.slice(0, MAX_READ)) {
-    if (lines.length >= MAX_SESSIONS) break;
-    if (!(await asker.mayQuote(session.id))) continue;
-    const acts = await lastActs(asker, session);
+  for (const { session, last } of await newestFirst(asker, before.slice(0, MAX_READ))) {
+    if (lines.length >= MAX_SESSIONS || asker.isLate) break;
+    const from = last + 1 - LAST_MESSAGES;
+    const acts = actsOf(await asker.read(session.id, from, last + 1 - Math.max(0, from)));
     const told = tell(session, acts, at);
     if (told === undefined) continue;
     lines.push(told);
@@ -44,8 +44,10 @@ export async function askStart(asker: Asker): Promise<Verdict> {
   if (first === undefined) return { reason: "nothing_found", figures: { sessions: 0 } };
   const figures = { sessions: lines.length, rules: 0 };
   const { rules: known } = await tenant.listRules({ project: cwd });
-  const rules = known.filter(({ status, saidAt }) => status === "in_force" && saidAt < at);
-  for (const { text } of rules.slice(0, MAX_RULES)) {
+  for (const { text, status, saidAt, sessionId } of known) {
+    if (figures.rules >= MAX_RULES) break;
+    if (status !== "in_force" || saidAt >= at) continue;
+    if (sessionId !== null && !(await asker.mayQuote(sessionId))) continue;
     lines.push(`Your user's rule: "${cut(text, MAX_RULE_BYTES)}"`);
     figures.rules++;
   }
@@ -55,10 +57,25 @@ export async function askStart(asker: Asker): Promise<Verdict> {
   return { reason: "sure", figures, found: { hit, lines, person } };
 }
 
-async function lastActs(asker: Asker, session: Session): Promise<readonly Act[]> {
-  const last = await asker.lastBefore(session);
-  if (last === undefined) return [];
-  return actsOf(await asker.read(session.id, last.index + 1 - LAST_MESSAGES, LAST_MESSAGES));
+interface Before {
+  readonly session: Session;
+  /** The index of its last message, and when it was said. */
+  readonly last: number;
+  readonly at: number;
+}
+
+/** By the last message before the moment; without those that may not be quoted, or are marked. */
+async function newestFirst(asker: Asker, sessions: readonly Session[]): Promise<Before[]> {
+  const found: Before[] = [];
+  for (const session of sessions) {
+    if (!(await asker.mayQuote(session.id))) continue;
+    const last = await asker.lastBefore(session);
+    if (last === undefined) continue;
+    const { index, at } = last;
+    if (await asker.isMarked({ sessionId: session.id, index })) continue;
+    found.push({ session, last: index, at });
+  }
+  return found.sort((a, b) => b.at - a.at);
 }
 
 /** One line; undefined where nothing was done that another session could go on with. */
