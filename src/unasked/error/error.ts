@@ -76,7 +76,6 @@ function tell(command: string, line: string, { hit, call, text, at }: Cure): Fou
       `\`${shownCommand(command)}\` gave "${cut(line, MAX_ERROR_BYTES)}" on ${dayOf(at)}, too.`,
       `Worked then: ${shownCommand(text)}  (${shortId}#${call.index})`,
     ],
-    command: text,
     person: `this error was met on ${dayOf(at)}, too; passed on what worked (${shortId}).`,
     command: text,
   };
