@@ -35,6 +35,8 @@ export interface ListRulesInput {
   readonly session?: string;
   /** At most 500. Default 50. */
   readonly limit?: number;
+  /** Without candidates, for which sessions are read. */
+  readonly inForce?: boolean;
 }
 
 export interface AddRuleInput {
@@ -62,36 +64,40 @@ const PER_RULE = 4;
 
 /** The rules in force, newest first, then the candidates, newest first. */
 export async function listRules(engine: EngineContext, input: ListRulesInput): Promise<RuleList> {
-  const { project, owner, session: ref } = checkInput(input, "options", INPUTS.listRules);
+  const { project, owner, session: ref, inForce } = checkInput(input, "options", INPUTS.listRules);
   const limit = checkLimit(input.limit);
   const session = ref === undefined ? undefined : await resolveSession(engine, ref);
   const all = await readRules(engine, session && placesOf(session));
   const sessions = session ? [session] : sessionsOf(engine, { project, owner });
-  const { found, projects, complete } = await readCandidates(engine, sessions, limit * PER_RULE);
+  const messages = inForce === true ? 0 : MAX_MESSAGES;
+  const most = limit * PER_RULE;
+  const { found, projects, complete } = await readCandidates(engine, sessions, most, messages);
   const isWanted = (rule: StoredRule) =>
     (project === undefined || isIn(rule, project, projects)) &&
     (owner === undefined || rule.owner === null || rule.owner === owner);
-  const inForce = all.filter((rule) => isInForce(rule) && isWanted(rule)).map(toShown);
+  const standing = all.filter((rule) => isInForce(rule) && isWanted(rule)).map(toShown);
   const candidates = openCandidates(newestFirst(found), all);
-  return { rules: [...newestFirst(inForce), ...candidates].slice(0, limit), complete };
+  return { rules: [...newestFirst(standing), ...candidates].slice(0, limit), complete };
 }
 
-/** Until there are `enough`. */
+/** Until there are `enough`. Of `most` 0 messages: only the projects. */
 async function readCandidates(
   engine: EngineContext,
   sessions: Iterable<Session> | AsyncIterable<Session>,
   enough: number,
+  most: number,
 ) {
   const found: Rule[] = [];
   const projects = new Set<string>();
   let complete = true;
   let read = 0;
-  let messages = MAX_MESSAGES;
+  let messages = most;
   for await (const session of sessions) {
     const isEnough = found.length >= Math.min(enough, MAX_CANDIDATES);
-    if (isEnough || messages <= 0 || read === MAX_SESSIONS)
-      return { found, projects, complete: false };
+    const isUsedUp = messages <= 0 && most > 0;
+    if (isEnough || isUsedUp || read === MAX_SESSIONS) return { found, projects, complete: false };
     projects.add(placeOf(session).project ?? "");
+    if (most === 0) continue;
     const own = await candidatesOf(engine, session, { messages });
     found.push(...own.rules.slice(0, MAX_CANDIDATES - found.length));
     complete &&= own.complete;

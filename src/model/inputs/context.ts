@@ -154,7 +154,7 @@ export const CONTEXT_INPUTS = {
     superseded: "flag",
     minConfidence: "share",
   },
-  listRules: { project: "key", owner: "key", session: "key", limit: "positive" },
+  listRules: { project: "key", owner: "key", session: "key", inForce: "flag", limit: "positive" },
   addRule: { text: "name!", project: "key", owner: "key" },
   acceptRule: { scope: RULE_SCOPES as typeof RULE_SCOPES },
   extractFacts: {

@@ -43,7 +43,7 @@ export async function askStart(asker: Asker): Promise<Verdict> {
   }
   if (first === undefined) return { reason: "nothing_found", figures: { sessions: 0 } };
   const figures = { sessions: lines.length, rules: 0 };
-  const { rules: known } = await tenant.listRules({ project: cwd });
+  const { rules: known } = await tenant.listRules({ session: first.session.id, inForce: true });
   for (const { text, status, saidAt, sessionId } of known) {
     if (figures.rules >= MAX_RULES) break;
     if (status !== "in_force" || saidAt >= at) continue;

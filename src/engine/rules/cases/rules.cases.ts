@@ -45,6 +45,7 @@ export function rulesCases({ tenant }: ContextCases): void {
       const own = tenant();
       const session = await talk(own, ["Always run the linter first.", "Thanks, go on."]);
       const [rule] = (await own.listRules()).rules;
+      expect((await own.listRules({ inForce: true })).rules).toEqual([]);
       const { id, shortId } = await session.meta();
       expect(rule).toMatchObject({
         text: "Always run the linter first.",
@@ -56,9 +57,11 @@ export function rulesCases({ tenant }: ContextCases): void {
         saidAt: START,
       });
       await own.acceptRule(rule?.id ?? "");
-      expect(shown((await own.listRules({ project: "shop" })).rules)).toEqual([
-        "in_force: Always run the linter first.",
-      ]);
+      for (const place of [{ project: "shop" }, { project: "shop", inForce: true }]) {
+        expect(shown((await own.listRules(place)).rules)).toEqual([
+          "in_force: Always run the linter first.",
+        ]);
+      }
       expect((await own.listRules({ project: "hop" })).rules).toEqual([]);
     });
 
