@@ -13,7 +13,8 @@ import type { MockModel } from "./mock-model.ts";
 const FAILS = "git show --no-stat HEAD";
 const CURE = "git show --no-patch HEAD";
 const FILE = "invoice-exporter.ts";
-const DECISION = "We decided to keep one header per file: shards must never write their own.";
+const DECISION =
+  "In invoice-exporter.ts we decided to keep one header per file, because shards must never write their own.";
 const PROMPT = "Why does the nightly export of the invoice exporter write the header row twice?";
 const ANSWER =
   "The invoice exporter writes the header row twice because open() runs once for each shard of the nightly export.";
@@ -33,6 +34,15 @@ export async function tryUnasked(
   const folder = join(installation.setting.home, ".claude/projects/earlier");
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, `${SESSION}.jsonl`), transcript(project));
+  // A prompt is answered only where one of many sessions stands out.
+  for (const [i, topic] of OTHERS.entries()) {
+    const id = SESSION.replace("1111", String(2_000 + i));
+    const text = linesOf(project, id, [
+      ["user", `How does the ${topic} work?`],
+      ["assistant", [{ type: "text", text: `The ${topic} reads its settings and starts.` }]],
+    ]);
+    writeFileSync(join(folder, `${id}.jsonl`), text);
+  }
   await installation.backscroll(["ingest"]);
   await installation.backscroll(["unasked", "on"]);
   const before = model.requests.length;
@@ -74,14 +84,18 @@ function said(value: unknown): string[] {
 const SESSION = "0b6a4c1e-1111-4222-8333-444455556666";
 const DAY_MS = 24 * 3_600_000;
 
-/** Lines of Claude Code, five days old. */
+const OTHERS =
+  "mail queue,login form,search index,price table,image cache,job runner,audit trail,rate limit,test runner,log viewer,date picker,tax module,stock sync,map layer,chat widget,feed parser,plan editor,team page,key store,form wizard".split(
+    ",",
+  );
+
 function transcript(cwd: string): string {
   const use = (id: string, name: string, input: object) => [{ type: "tool_use", id, name, input }];
   const result = (id: string, content: string, is_error: boolean) => [
     { type: "tool_result", tool_use_id: id, content, is_error },
   ];
   const edit = { file_path: join(cwd, FILE), old_string: "headers = 2", new_string: "headers = 1" };
-  const texts = [
+  return linesOf(cwd, SESSION, [
     ["user", PROMPT],
     ["assistant", [{ type: "text", text: ANSWER }]],
     ["user", "Mend it in invoice-exporter.ts, and show me the last commit without its files."],
@@ -93,15 +107,21 @@ function transcript(cwd: string): string {
     ["assistant", use("t3", "Bash", { command: CURE })],
     ["user", result("t3", "commit 1234567", false)],
     ["assistant", [{ type: "text", text: "Mended: shards no longer write a header." }]],
-  ] as const;
-  const id = (n: number) => `0b6a4c1e-0000-4000-8000-${String(n).padStart(12, "0")}`;
+  ]);
+}
+
+type Said = readonly [role: "user" | "assistant", content: unknown];
+
+/** Lines of Claude Code, five days old. */
+function linesOf(cwd: string, session: string, texts: readonly Said[]): string {
+  const id = (n: number) => `${session.slice(0, 23)}-${String(n).padStart(12, "0")}`;
   const lines = texts.map(([role, content], n) =>
     JSON.stringify({
       type: role,
       uuid: id(n),
       parentUuid: n === 0 ? null : id(n - 1),
       cwd,
-      sessionId: SESSION,
+      sessionId: session,
       version: "2.1.0",
       userType: "external",
       isSidechain: false,
