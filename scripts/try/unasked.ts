@@ -52,6 +52,8 @@ export async function tryUnasked(
     await installation.run(client.ask(prompt), env);
   };
   await say(PROMPT);
+  // What is scripted below names the file, which a prompt would answer first.
+  await installation.backscroll(["unasked", "off", "prompts"]);
   for (const { tool, input } of [client.shell(FAILS), client.read?.(join(project, FILE))].filter(
     (call) => call !== undefined,
   )) {
