@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createFolder } from "../../../test/support/folder.ts";
-import { settleKeep } from "../commands/serve/setup.ts";
+import { settleKeep } from "./settle-keep.ts";
 
 const machine = (home: string) => ({ home, variables: {}, platform: "linux" });
 

@@ -2,8 +2,6 @@
 
 import { rm } from "node:fs/promises";
 import { hidePasswords } from "../../../api/error.ts";
-import { loadConfig } from "../../../gateway/config/read-config.ts";
-import { KEEP } from "../../../gateway/config/settings.ts";
 import { thisMachine } from "../../../ingest/identity/identity.ts";
 import type { Environment } from "../../../ingest/source.ts";
 import { readPolicy, requireAllowed } from "../../../policy.ts";
@@ -35,8 +33,8 @@ import {
   reasonOf,
 } from "../../setup/config-file.ts";
 import { hooksChange } from "../../setup/hooks.ts";
-import { setJson } from "../../setup/jsonc-edit.ts";
 import { programWords, serverCommand, storeOptions } from "../../setup/own-command.ts";
+import { type Kept, settleKeep } from "../../setup/settle-keep.ts";
 import { type TriedServer, tryServer } from "../../setup/try-server.ts";
 import { askText, askYesNo, canAsk } from "../../terminal.ts";
 import { clean } from "../../text.ts";
@@ -103,39 +101,6 @@ export const setup: Command = defineCommand({
     );
   },
 });
-
-/** Says once that the archive keeps what agents delete, and asks for how long. */
-const QUESTION =
-  "Backscroll keeps conversations also when the agents delete theirs (Claude Code after 30 days). For how long after the last message: f = for ever, y = a year, 90d = 90 days, or another such time?";
-
-const ANSWERS: Readonly<Record<string, string>> = { "": "forever", f: "forever", y: "365d" };
-
-interface Kept {
-  /** As in the configuration: `forever`, or such as `90d`. */
-  readonly keep: string;
-  readonly path: string;
-}
-
-/**
- * Undefined if the configuration says it already. Without `ask` the default holds, and nothing is
- * written.
- */
-export async function settleKeep(
-  { home, variables }: Environment,
-  ask: ((question: string) => Promise<string>) | undefined,
-): Promise<Kept | undefined> {
-  const { path, settings } = loadConfig(home, variables);
-  if (settings.some(({ key, from }) => key === "keep" && from === "file")) return undefined;
-  if (ask === undefined) return { keep: "forever", path };
-  for (;;) {
-    const answer = (await ask(QUESTION)).trim();
-    const keep = ANSWERS[answer.toLowerCase()] ?? answer;
-    if (KEEP.read(keep) === undefined) continue;
-    const edit = (text: string | undefined) => setJson(text ?? "", ["keep"], keep);
-    await editConfig(path, edit, { copySuffix: () => undefined });
-    return { keep, path };
-  }
-}
 
 export interface SetupOptions {
   readonly dryRun: boolean;
