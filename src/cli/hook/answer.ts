@@ -19,15 +19,19 @@ import { askUnasked } from "../../unasked/ask.ts";
 import { note, refusalOf } from "../../unasked/log.ts";
 import type { Unasked } from "../../unasked/moment.ts";
 import type { HookInput } from "../pipe/place.ts";
-import { HOOK_AGENTS, hookOutput } from "./output.ts";
+import { HOOK_AGENTS, type HookAgent, hookOutput } from "./output.ts";
 import { type HookCall, readHookCall, type Told } from "./payload.ts";
 
 /** Past it, silence. */
 const DEADLINE_MS = 150;
+/** The same where no agent waits. */
+const NOTE_MS = 2_000;
 
 export interface HookQuestion extends HookInput {
   readonly cwd: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** The process goes on after the answer: what is only noted down is not waited for. */
+  readonly goesOn?: boolean;
 }
 
 /** What to print; empty for silence. Never rejects. */
@@ -36,28 +40,48 @@ export async function answerHook(
   question: HookQuestion,
   environment: Environment,
 ): Promise<string> {
-  const deadlineMs = Number(question.variables["BACKSCROLL_HOOK_DEADLINE_MS"]) || DEADLINE_MS;
+  const moment = readMoment(question, environment);
+  if (moment === undefined) return "";
+  const isAwaited = moment.isSaid || question.goesOn !== true;
+  const told = Number(question.variables["BACKSCROLL_HOOK_DEADLINE_MS"]);
+  const deadlineMs = isAwaited ? told || DEADLINE_MS : NOTE_MS;
+  const until = performance.now() + deadlineMs;
+  const work = say(tenant, question, moment, environment, until).catch(() => "");
+  if (!isAwaited) return "";
   const { promise: late, resolve } = Promise.withResolvers<string>();
   const timer = setTimeout(() => resolve(""), deadlineMs);
-  const until = performance.now() + deadlineMs;
-  const work = say(tenant, question, environment, until).catch(() => "");
   const answer = await Promise.race([work, late]);
   clearTimeout(timer);
   return answer;
 }
 
+interface HookMoment {
+  readonly agent: HookAgent;
+  readonly call: HookCall;
+  /** False: it is only noted down. */
+  readonly isSaid: boolean;
+}
+
+/** Undefined where nothing is said. */
+function readMoment(
+  { agent: named, payload, variables }: HookQuestion,
+  environment: Environment,
+): HookMoment | undefined {
+  const agent = HOOK_AGENTS.find((each) => each === named);
+  const call = isPlainObject(payload) ? readHookCall(named, payload as JsonObject) : undefined;
+  if (agent === undefined || call === undefined || isUnattended(variables)) return undefined;
+  const how = settingFor(call.told, environment);
+  if (how === "off" || readPolicy().forbidden.includes("hooks")) return undefined;
+  return { agent, call, isSaid: how === "on" };
+}
+
 async function say(
   tenant: TenantApi,
-  { agent: named, payload, cwd, variables }: HookQuestion,
+  { cwd }: HookQuestion,
+  { agent, call, isSaid }: HookMoment,
   environment: Environment,
   until: number,
 ): Promise<string> {
-  const agent = HOOK_AGENTS.find((each) => each === named);
-  const call = isPlainObject(payload) ? readHookCall(named, payload as JsonObject) : undefined;
-  if (agent === undefined || call === undefined) return "";
-  const how = settingFor(call.told, environment);
-  if (how === "off" || isUnattended(variables) || readPolicy().forbidden.includes("hooks"))
-    return "";
   const folder = call.cwd || cwd;
   if (await isKeptOut(tenant, agent, { ...call, cwd: folder }, environment)) return "";
   const said = await askUnasked(
@@ -73,8 +97,7 @@ async function say(
   if (!said.speaks || said.hit === null || performance.now() > until) return "";
   if ((await refusalOf(tenant, said.hit, call.session)) !== undefined) return "";
   // Noted down before it is said: nothing is said that the log does not show.
-  await noteDown(tenant, agent, { ...call, cwd: folder }, said, how === "on");
-  const isSaid = how === "on" && performance.now() <= until;
+  await noteDown(tenant, agent, { ...call, cwd: folder }, said, isSaid);
   return isSaid ? hookOutput(agent, { ...said, event: call.event }) : "";
 }
 

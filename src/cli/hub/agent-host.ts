@@ -41,7 +41,7 @@ export function agentHost(tenant: TenantApi, settings: AgentSettings): McpHost {
     variables,
     answerHook: async (question) => {
       const { answerHook } = await import("../hook/answer.ts");
-      return answerHook(tenant, { ...question, cwd, variables }, thisMachine());
+      return answerHook(tenant, { ...question, cwd, variables, goesOn: true }, thisMachine());
     },
     changedFiles: (hits) => withChangedFiles(tenant, hits, { folder: cwd }),
     ...(startedAt === undefined ? {} : { startedAt }),

@@ -184,7 +184,8 @@ export class Hub {
   async #answer(socket: Socket, greeting: Greeting, tenant: TenantApi): Promise<void> {
     const { answerHook } = await import("../hook/answer.ts");
     const { cwd = "/", variables = {}, question = { agent: "", payload: undefined } } = greeting;
-    const text = await answerHook(tenant, { ...question, cwd, variables }, thisMachine());
+    const asked = { ...question, cwd, variables, goesOn: true };
+    const text = await answerHook(tenant, asked, thisMachine());
     socket.end(toLine({ backscroll: "answer", text }));
     this.#asked();
   }

@@ -43,8 +43,13 @@ export async function askError(asker: Asker, command: string, error: string): Pr
   const met = new Set<string>();
   let best: Cure | undefined;
   for (const hit of hits) {
-    if (hit.index === null || !(await asker.mayQuote(hit.sessionId))) continue;
-    const entries = await asker.read(hit.sessionId, hit.index - BEFORE, REACH, false);
+    const { sessionId, index: found } = hit;
+    if (found === null) continue;
+    // Most hits are other programs' errors: what follows them is not read.
+    const near = await asker.read(sessionId, found - BEFORE, BEFORE + 2, false);
+    if (curesIn(actsOf(near), failure).next().done) continue;
+    if (!(await asker.mayQuote(sessionId))) continue;
+    const entries = await asker.read(sessionId, found - BEFORE, REACH, false);
     for (const { at, index, cure } of curesIn(actsOf(entries), failure)) {
       met.add(`${hit.sessionId}#${index}`);
       if (cure !== undefined && cure.alike > (best?.alike ?? 0)) best = { ...cure, hit, at };
