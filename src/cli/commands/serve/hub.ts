@@ -67,6 +67,8 @@ export const hub: Command = defineCommand({
       if (!isWanted) return;
       await withOwnStore(context, "a hub", async (engine) => {
         opening.resolve(engine);
+        const { warmUp } = await import("../../../server/maintenance.ts");
+        void warmUp(engine.forTenant(context.tenant), { signal: stop.signal, onError });
         await idle;
         await hub.close();
       });
