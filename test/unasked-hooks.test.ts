@@ -5,8 +5,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
-import { callCli, type Ran, runCli } from "./support/cli.ts";
+import { callCli, type Ran, run, runCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
+import { hubsOf } from "./support/hub-machine.ts";
 
 const SESSION = "0b6a4c1e-1111-4222-8333-444455556666";
 const FAILED = "golangci-lint run ./...";
@@ -305,6 +306,27 @@ describe("whatever goes wrong is silence and success", () => {
     const ran = await start(own, JSON.stringify(failure(own.project)), IMPATIENT);
     lock.close();
     expect(ran).toEqual(SILENT);
+  });
+
+  test("a process that does not answer, as on a disk that hangs", async () => {
+    const own = await World.create();
+    await start(own, JSON.stringify(failure(own.project)));
+    const [hub] = await hubsOf(own.env.BACKSCROLL_DB);
+    if (hub === undefined) throw new Error("no hub runs");
+    process.kill(hub, "SIGSTOP");
+    const ran = await start(own, JSON.stringify(failure(own.project)), IMPATIENT);
+    process.kill(hub, "SIGKILL");
+    expect(ran).toEqual(SILENT);
+  });
+
+  test("a program that is gone: no exit code that blocks an agent", async () => {
+    const own = await World.create();
+    const ran = await run("sh", ["-c", `${process.execPath} ${own.home}/gone.js hook codex`], {
+      input: JSON.stringify(failure(own.project)),
+    });
+    expect(ran.stdout).toBe("");
+    // 2 blocks a call in every agent.
+    expect([1, 127]).toContain(ran.code);
   });
 
   test("a damaged store, a missing one, one that cannot be opened", async () => {

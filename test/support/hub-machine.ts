@@ -41,21 +41,8 @@ export class Machine {
   }
 
   /** The processes behind the agents, by the system's list. */
-  async hubs(): Promise<number[]> {
-    const ps = spawn("ps", ["-eo", "pid=,args="]);
-    let text = "";
-    ps.stdout.on("data", (chunk) => {
-      text += chunk;
-    });
-    await once(ps, "close");
-    const found: number[] = [];
-    for (const line of text.split("\n")) {
-      const [, pid, args] = /^\s*(\d+)\s(.*)$/.exec(line) ?? [];
-      if (pid === undefined || !args?.includes(`${PROGRAM} hub`)) continue;
-      const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
-      if (environment.includes(this.db)) found.push(Number(pid));
-    }
-    return found;
+  hubs(): Promise<number[]> {
+    return hubsOf(this.db);
   }
 
   /** The texts of the session, in order, read from the store itself. */
@@ -159,3 +146,21 @@ export const message = (text: string): object => ({
   role: "user",
   content: text,
 });
+
+/** The hubs of a store, by the list of processes. */
+export async function hubsOf(db: string): Promise<number[]> {
+  const ps = spawn("ps", ["-eo", "pid=,args="]);
+  let text = "";
+  ps.stdout.on("data", (chunk) => {
+    text += chunk;
+  });
+  await once(ps, "close");
+  const found: number[] = [];
+  for (const line of text.split("\n")) {
+    const [, pid, args] = /^\s*(\d+)\s(.*)$/.exec(line) ?? [];
+    if (pid === undefined || !args?.includes(`${PROGRAM} hub`)) continue;
+    const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+    if (environment.includes(db)) found.push(Number(pid));
+  }
+  return found;
+}
