@@ -40,6 +40,10 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   completions: "is about the command line alone",
   version: "is about the command line alone",
   setup: "edits files of agents on this machine, whatever --db says",
+  "unasked on": "edits the configuration of this machine",
+  "unasked note": "edits the configuration of this machine",
+  "unasked off": "edits the configuration of this machine",
+  "unasked no": "needs something that was said to an agent of this machine",
   demo: "makes a store of its own in the temporary folder, whatever --db says",
 };
 
@@ -69,6 +73,10 @@ function commandLines(): readonly (readonly [string, ...(readonly string[])])[] 
     ["changes", "--limit", "3"],
     ["start"],
     ["hook", "claude-code"],
+    ["unasked"],
+    ["unasked log"],
+    ["unasked preview"],
+    ["unasked ask", "--start"],
     ["ingest", "chats"],
     ["ingest", "chats"],
     ["ingest", "chats", "--force", "--dry-run"],
@@ -209,7 +217,7 @@ test("every command prints the same for a server and a file", async () => {
       stderr: normalize[where](stderr),
     });
     expect(shown("server", ofServer), args.join(" ")).toEqual(shown("file", ofFile));
-    const isEmpty = ["related", "resume", "trace"].includes(name);
+    const isEmpty = ["related", "resume", "trace", "unasked ask"].includes(name);
     expect(ofFile.code, `${args.join(" ")}: ${ofFile.stderr}`).toBe(isEmpty ? 1 : 0);
   }
 });

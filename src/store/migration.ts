@@ -18,6 +18,8 @@ export interface Migration {
   readonly minReader: number;
   readonly minWriter: number;
   readonly sql: string;
+  /** Shows readers that may not migrate what it will make; SQLite only. */
+  readonly bridge?: string | undefined;
 }
 
 /** A migration of both databases, which therefore have the same versions. */
@@ -58,7 +60,9 @@ export function checkSchema(
       { details: { version: state.version, supported: known } },
     );
   }
-  if (pendingMigrations(state, migrations).length > 0) {
+  const pending = pendingMigrations(state, migrations);
+  const isBridged = use === "read" && pending.every(({ bridge }) => bridge !== undefined);
+  if (pending.length > 0 && !isBridged) {
     throw new BackscrollError(
       "needs_migration",
       `the store has schema version ${state?.version ?? 0}, this backscroll needs ${known}; open it once for writing to migrate it (backscroll status --create), after a backup`,
@@ -84,6 +88,7 @@ const PAIRS: readonly MigrationPair[] = [
     minReader: 18,
     minWriter: 18,
     sqlite: "ALTER TABLE sessions ADD COLUMN provenance TEXT;",
+    bridge: "CREATE TEMP VIEW sessions AS SELECT *, NULL AS provenance FROM main.sessions;",
     postgres: "ALTER TABLE sessions ADD COLUMN provenance text;",
   },
 ];
@@ -96,9 +101,9 @@ export function migrationsOf(backend: Backend, initial: string): readonly Migrat
     minWriter: FIRST_VERSION,
     sql: initial,
   };
-  const later = PAIRS.map(({ sqlite, postgres, ...facts }) => ({
+  const later = PAIRS.map(({ sqlite, postgres, bridge, ...facts }) => ({
     ...facts,
-    sql: backend === "sqlite" ? sqlite : postgres,
+    ...(backend === "sqlite" ? { sql: sqlite, bridge } : { sql: postgres }),
   }));
   return [first, ...later];
 }

@@ -13,7 +13,7 @@ import { PARENT_ID } from "./operations/entry-columns.ts";
 import { unfold } from "./packs/read-pack.ts";
 import { preparePack, writePack } from "./packs/write-pack.ts";
 import { SqliteConnection, type SqlRow, type SqlValue } from "./sqlite-driver.ts";
-import { renewEpoch, sealRows } from "./sqlite-schema.ts";
+import { connect, renewEpoch, sealRows } from "./sqlite-schema.ts";
 
 const BATCH_ROWS = 500;
 
@@ -52,7 +52,7 @@ export async function* dumpRows(source: string | SqliteConnection): AsyncGenerat
     yield* [...allBatches(source)];
     return;
   }
-  const db = new SqliteConnection(source, { readOnly: true });
+  const db = connect(source, { readOnly: true });
   try {
     db.exec("BEGIN");
     yield* allBatches(db);

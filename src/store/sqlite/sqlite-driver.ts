@@ -17,7 +17,7 @@ import { WriteCache } from "./write-cache.ts";
 export type SqlValue = null | number | string | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
 
-interface ConnectionOptions {
+export interface ConnectionOptions {
   readonly readOnly?: boolean;
   readonly durability?: Durability;
   /** The page cache, in KiB. */

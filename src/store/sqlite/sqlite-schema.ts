@@ -7,7 +7,7 @@ import { storedEpoch } from "../damage/stored-json.ts";
 import { checkSchema, type Migration, pendingMigrations, type SchemaState } from "../migration.ts";
 import { MEMORY } from "../store-options.ts";
 import { SQLITE_MIGRATIONS } from "./schema/index.ts";
-import { SqliteConnection, type SqlRow } from "./sqlite-driver.ts";
+import { type ConnectionOptions, SqliteConnection, type SqlRow } from "./sqlite-driver.ts";
 import { NOW, statements } from "./sqlite-statements.ts";
 
 /** "BkSc": marks the file as ours, so that we never write into another program's database. */
@@ -77,6 +77,23 @@ function switchToLog(db: SqliteConnection): void {
 export function checkVersion(db: SqliteConnection, use: "read" | "write"): void {
   const state = use === "write" ? toState(db.get(SQL.readSchema)) : readSchema(db);
   checkSchema(state, SQLITE_MIGRATIONS, use);
+}
+
+/** A connection; a reader sees an older store as its migrations will make it. */
+export function connect(path: string, options: ConnectionOptions): SqliteConnection {
+  const db = new SqliteConnection(path, options);
+  if (options.readOnly !== true || path === MEMORY) return db;
+  try {
+    const state = readSchema(db);
+    const pending = state === undefined ? [] : pendingMigrations(state, SQLITE_MIGRATIONS);
+    for (const { bridge } of pending) {
+      if (bridge !== undefined) db.exec(bridge);
+    }
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /** The same for a store that this connection could read before. */

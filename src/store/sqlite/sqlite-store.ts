@@ -17,8 +17,9 @@ import { closeAll, type Executor, type ExecutorOptions } from "./executor/execut
 import { readSetting, writeSetting } from "./index/setting.ts";
 import { listKeptLosses } from "./opening/kept-logs.ts";
 import { acceptLosses, type OpenedFile, withoutBusy } from "./opening/open-file.ts";
-import { SqliteConnection } from "./sqlite-driver.ts";
+import type { SqliteConnection } from "./sqlite-driver.ts";
 import { isEntryTaken } from "./sqlite-errors.ts";
+import { connect } from "./sqlite-schema.ts";
 
 export class SqliteStore extends BaseStore implements Store {
   readonly #path: string;
@@ -94,7 +95,7 @@ export class SqliteStore extends BaseStore implements Store {
   #onConnection<Result>(use: (db: SqliteConnection) => Result): Result {
     const { only } = this.#executor;
     if (only !== undefined) return use(only);
-    const db = new SqliteConnection(this.#opened?.options.path ?? this.#path, {
+    const db = connect(this.#opened?.options.path ?? this.#path, {
       readOnly: this.#readOnly,
     });
     try {

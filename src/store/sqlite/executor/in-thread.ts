@@ -18,9 +18,9 @@ import {
   type SqliteWrites,
   type WriteName,
 } from "../operations/index.ts";
-import { SqliteConnection } from "../sqlite-driver.ts";
+import type { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
-import { readEpoch } from "../sqlite-schema.ts";
+import { connect, readEpoch } from "../sqlite-schema.ts";
 import { EventLoopYielder } from "./event-loop-yielder.ts";
 import { closeAll, type Executor, type ExecutorOptions, type OnUnmerged } from "./executor.ts";
 import { LogGrowth } from "./log-growth.ts";
@@ -47,8 +47,8 @@ export class InThread implements Executor {
     const { path, durability, readOnly } = options;
     this.#options = options;
     this.#onUnmerged = onUnmerged;
-    this.#writer = new SqliteConnection(path, { durability, readOnly });
-    this.#reader = path === MEMORY ? this.#writer : new SqliteConnection(path, { readOnly });
+    this.#writer = connect(path, { durability, readOnly });
+    this.#reader = path === MEMORY ? this.#writer : connect(path, { readOnly });
     this.#queue = new WriteQueue(this.#writer, options.busyTimeoutMs, options.path !== MEMORY);
     this.#growth = new LogGrowth(this.#writer);
     this.#segments = new SegmentFile(path, readOnly, () => readEpoch(this.#reader));

@@ -21,9 +21,8 @@ import { Maintainer } from "../index/maintainer.ts";
 import { Searcher } from "../index/searcher.ts";
 import { SegmentFile } from "../index/segment-file.ts";
 import { callRead, type ReadName, type WriteName } from "../operations/index.ts";
-import { SqliteConnection } from "../sqlite-driver.ts";
 import { isBusy } from "../sqlite-errors.ts";
-import { readEpoch } from "../sqlite-schema.ts";
+import { connect, readEpoch } from "../sqlite-schema.ts";
 import { packAnswer } from "./answer-parcel.ts";
 import { type AppendParcel, unpackAppend } from "./append-parcel.ts";
 import { closeWriter } from "./in-thread.ts";
@@ -55,7 +54,7 @@ else if (data.role === "reader") serveReads();
 else serveMaintenance();
 
 function serveWrites(): void {
-  const db = new SqliteConnection(data.path, {
+  const db = connect(data.path, {
     durability: data.durability,
     readOnly: data.readOnly,
   });
@@ -129,7 +128,7 @@ function nextNow(): Requests | undefined {
 
 function serveReads(): void {
   const { path, readOnly } = data;
-  const db = new SqliteConnection(path, { readOnly, cacheKib: READER_CACHE_KIB });
+  const db = connect(path, { readOnly, cacheKib: READER_CACHE_KIB });
   const segments = new SegmentFile(data.path, data.readOnly, () => readEpoch(db));
   const searcher = new Searcher(db, segments, data.indexing);
   answerEach(readWithRetry);
