@@ -98,6 +98,7 @@ describe("search", () => {
     const item = (index: number, role: string, actor: string, snippet: string) => ({
       entry_id: entry,
       msg_idx: index,
+      only_asked: null,
       role,
       actor,
       snippet,

@@ -20,7 +20,7 @@ export async function survivesKills(machine: Machine, times: number): Promise<vo
     const last = acknowledged.length;
     // At any moment of a call, with no two kills alike.
     await new Promise((resolve) => setTimeout(resolve, (n * 7) % 40));
-    for (const pid of await machine.hubs()) {
+    for (const pid of await machine.servers()) {
       kill(pid);
       kills++;
     }

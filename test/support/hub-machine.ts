@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import { PIPE_VARIABLE } from "../../src/cli/pipe/place.ts";
 import { open } from "../../src/index.ts";
 import { environmentOf, ROOT } from "./cli.ts";
 import { createFolder } from "./folder.ts";
@@ -43,6 +44,13 @@ export class Machine {
   /** The processes behind the agents, by the system's list. */
   hubs(): Promise<number[]> {
     return hubsOf(this.db);
+  }
+
+  /** Hubs, and what a pipe starts in the place of one that takes too long. */
+  servers(): Promise<number[]> {
+    return processesOf(this.db, (args, variables) => {
+      return args.includes(`${PROGRAM} hub`) || variables.includes(`${PIPE_VARIABLE}=`);
+    });
   }
 
   /** The texts of the session, in order, read from the store itself. */
@@ -148,7 +156,14 @@ export const message = (text: string): object => ({
 });
 
 /** The hubs of a store, by the list of processes. */
-export async function hubsOf(db: string): Promise<number[]> {
+export function hubsOf(db: string): Promise<number[]> {
+  return processesOf(db, (args) => args.includes(`${PROGRAM} hub`));
+}
+
+async function processesOf(
+  db: string,
+  isWanted: (args: string, variables: string) => boolean,
+): Promise<number[]> {
   const ps = spawn("ps", ["-eo", "pid=,args="]);
   let text = "";
   ps.stdout.on("data", (chunk) => {
@@ -158,9 +173,9 @@ export async function hubsOf(db: string): Promise<number[]> {
   const found: number[] = [];
   for (const line of text.split("\n")) {
     const [, pid, args] = /^\s*(\d+)\s(.*)$/.exec(line) ?? [];
-    if (pid === undefined || !args?.includes(`${PROGRAM} hub`)) continue;
-    const environment = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
-    if (environment.includes(db)) found.push(Number(pid));
+    if (pid === undefined || !args?.includes(PROGRAM)) continue;
+    const variables = await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "");
+    if (variables.includes(db) && isWanted(args, variables)) found.push(Number(pid));
   }
   return found;
 }
