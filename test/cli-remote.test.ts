@@ -40,6 +40,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   completions: "is about the command line alone",
   version: "is about the command line alone",
   setup: "edits files of agents on this machine, whatever --db says",
+  hub: "serves agents of this machine",
   "unasked on": "edits the configuration of this machine",
   "unasked note": "edits the configuration of this machine",
   "unasked off": "edits the configuration of this machine",

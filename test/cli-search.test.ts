@@ -98,7 +98,6 @@ describe("search", () => {
     const item = (index: number, role: string, actor: string, snippet: string) => ({
       entry_id: entry,
       msg_idx: index,
-      only_asked: null,
       role,
       actor,
       snippet,
@@ -124,6 +123,7 @@ describe("search", () => {
           branch: null,
           entry_id: entry,
           msg_idx: 1,
+          only_asked: null,
           leaf: entry,
           score: number,
           similarity: null,

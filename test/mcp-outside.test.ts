@@ -106,6 +106,7 @@ test("the Inspector lists every tool, and calls them", async () => {
       process.execPath,
       join(ROOT, "bin/backscroll.js"),
       "mcp",
+      "--all-tools",
       "--db",
       db,
       "--no-ingest",

@@ -151,7 +151,10 @@ test.each(Object.entries(SHARED))(
 
 /** The call of each tool, and tool-only arguments. */
 const TOOL_CALLS: Readonly<Record<string, Shared>> = {
-  search_sessions: { input: "searchSessions", also: ["query", "projectId", "workstationId"] },
+  search_sessions: {
+    input: "searchSessions",
+    also: ["query", "projectId", "workstationId", "withNotes"],
+  },
   list_sessions: { input: "listSessions", also: ["workstationId", "subAgents"] },
   recap: { input: "recapSessions", also: ["projectId", "workstationId", "sessionId"] },
   related: { input: "relatedSessions", also: ["sessionId"] },

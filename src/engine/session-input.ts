@@ -180,7 +180,7 @@ function checkOrigin(origin: Origin): Origin {
   if (provenance !== undefined && !PROVENANCES.some((each) => each === provenance)) {
     throw invalid(
       "origin.provenance",
-      `origin.provenance must be one of ${PROVENANCES.join(", ")}, not ${JSON.stringify(provenance)}`,
+      `origin.provenance must be one of ${PROVENANCES.join(", ")}, not ${describe(provenance)}`,
     );
   }
   const fields = Object.entries(checkPart(origin, "origin", INPUTS["createSession.origin"]));

@@ -58,6 +58,7 @@ describe("a configuration", () => {
       ignore: { folders: [], repositories: [], agents: [], patterns: [] },
       secrets: { prefixes: [] },
       keep: null,
+      unasked: { errors: "on", starts: "on", files: "log", prompts: "log" },
       silence: "whole",
     });
   });

@@ -38,7 +38,10 @@ export function* showHits(
   const hits: FoundHit[] = [];
   const marked: FoundHit[] = [];
   const asked: Asked[] = [];
-  const judges = request.reach !== "messages" && request.perSession === 1 && !request.roles;
+  // A question is not whole while it is typed.
+  const isWhole = query.prefixes.length === 0;
+  const judges =
+    isWhole && request.reach !== "messages" && request.perSession === 1 && !request.roles;
   const said: Said[] = [];
   let isSaid = false;
   const shown = new Set<string>();
