@@ -73,7 +73,7 @@ function tomlHooks(name: HookAgent, command: string): Parts {
     text.trim() === "" ? table : `${text.replace(/\n?$/, "\n")}\n${table}`;
   return {
     presence,
-    remove: (text) => remove(text).replace(/\n{2,}$/, "\n"),
+    remove: (text) => `${remove(text).trimEnd()}\n`.replace(/^\n$/, ""),
     isOnlyOurs: (text) => presence(text) === "same",
     add: (text) => append(remove(text), wanted),
     addAsIn: (current, text) => {

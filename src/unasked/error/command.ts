@@ -40,12 +40,35 @@ function isVerb(word: string, before: string | undefined): boolean {
 
 /** Quoted text with white space, and here-documents, are one word each. */
 function withoutQuotes(command: string): string {
-  return command
-    .replaceAll("\\\n", " ")
-    .replace(/<<-?\s*['"]?\w+['"]?[\s\S]*/, " TEXT ")
-    .replace(/"(?:[^"\\]|\\[\s\S])*"|'[^']*'/g, (quoted) =>
-      /\s/.test(quoted) ? " TEXT " : quoted.slice(1, -1),
-    );
+  const text = command.replaceAll("\\\n", " ").replace(/<<-?\s*['"]?\w+['"]?[\s\S]*/, " TEXT ");
+  return mapQuoted(text, (quoted) => (/\s/.test(quoted) ? " TEXT " : quoted.slice(1, -1)));
+}
+
+/** What is between quotes, and these, is replaced. An unclosed quote is ordinary text. */
+function mapQuoted(text: string, replace: (quoted: string) => string): string {
+  let mapped = "";
+  let at = 0;
+  for (;;) {
+    const start = nextQuote(text, at);
+    const end = start < 0 ? -1 : endOfQuote(text, start);
+    if (end < 0) return mapped + text.slice(at);
+    mapped += text.slice(at, start) + replace(text.slice(start, end));
+    at = end;
+  }
+}
+
+function nextQuote(text: string, from: number): number {
+  for (let i = from; i < text.length; i++) if (text[i] === '"' || text[i] === "'") return i;
+  return -1;
+}
+
+function endOfQuote(text: string, start: number): number {
+  const quote = text[start];
+  for (let i = start + 1; i < text.length; i++) {
+    if (text[i] === quote) return i + 1;
+    if (text[i] === "\\" && quote === '"') i++;
+  }
+  return -1;
 }
 
 /** The parts of a command: words, flags and the parts of paths; numbers and quoted text are one. */
@@ -71,11 +94,15 @@ export function likeness(a: string, b: string): number {
 }
 
 const MAX_SHOWN = 200;
-const LONG_QUOTE = /"(?:[^"\\]|\\.){40,}"|'[^']{40,}'|"?\$\(cat <<[\s\S]*/g;
+const LONG_QUOTE = 42;
 
 /** On one line; long quoted text and the end of a long command are left out. */
 export function shownCommand(command: string): string {
-  const line = command.replaceAll("\\\n", " ").replace(LONG_QUOTE, "…").replace(/\s+/g, " ").trim();
+  const text = command.replaceAll("\\\n", " ");
+  const document = text.indexOf("$(cat <<");
+  const head = document < 0 ? text : `${text.slice(0, document)}…`;
+  const short = mapQuoted(head, (quoted) => (quoted.length < LONG_QUOTE ? quoted : "…"));
+  const line = short.replace(/\s+/g, " ").trim();
   return line.length <= MAX_SHOWN ? line : `${line.slice(0, MAX_SHOWN - 1)}…`;
 }
 

@@ -57,7 +57,7 @@ function bare(line: string): string {
 const NAMES_MISSING =
   /no such file|not found|does(?:n't| not) exist|did not match|no matches|cannot find|can't find/i;
 const HEX = /\b[0-9a-f]{7,64}\b/gi;
-const PATH = /(?:~|\.{1,2})?(?:\/[\w.@+~-]+){1,40}\/?|\b[\w.@-]+(?:\/[\w.@+-]+){1,40}/g;
+const PATH = /(?:~|\.{1,2})?(?:\/[\w.@+~-]+){1,40}\/?|\b[\w.@-]{1,64}(?:\/[\w.@+-]+){1,40}/g;
 
 /** Without numbers, hashes and paths, which differ between two times of one error. */
 export function normalError(line: string): string {
