@@ -5,6 +5,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, test } from "vitest";
+import { agentHost } from "../src/cli/hub/agent-host.ts";
+import { callHook } from "../src/mcp/hook-call.ts";
+import { open } from "../src/open.ts";
 import { callCli, type Ran, run, runCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
 import { hubsOf } from "./support/hub-machine.ts";
@@ -168,6 +171,31 @@ describe("a failed command is answered in the agent's own form", () => {
   });
 });
 
+test("a hook may call the agent's own server, which does not list the tool", async () => {
+  const own = await World.create();
+  await using engine = await open(own.env.BACKSCROLL_DB, { inThread: true });
+  const host = agentHost(engine.forTenant("default"), {
+    cwd: own.project,
+    variables: own.env,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  const ask = async (input: Record<string, string>) => {
+    const about = { agent: "claude-code", session: "s", cwd: own.project, ...input };
+    const { content } = await callHook(host, about);
+    return content[0]?.type === "text" ? content[0].text : "";
+  };
+  const event = "PostToolUseFailure";
+  // A field that the agent does not have stays as the configuration has it.
+  const placeholder = `$${"{error}"}`;
+  expect(await ask({ event, command: FAILED, error: placeholder })).toBe("{}");
+  expect(await ask({})).toBe("{}");
+  const said = await ask({ event, command: FAILED, error: `Exit code 127\n${ERROR}` });
+  expect(JSON.parse(said).hookSpecificOutput).toMatchObject({ hookEventName: event });
+  expect(said).toContain(CURE);
+});
+
 test("the log has what was said, to which agent and why; `no` ends it", async () => {
   const own = await World.create();
   await own.hook("claude-code", failure(own.project, { session_id: "first" }));
@@ -180,7 +208,7 @@ test("the log has what was said, to which agent and why; `no` ends it", async ()
     said: true,
     used: false,
   });
-  expect((await own.cli("unasked", "log")).stdout).toMatch(/1 .* error .* claude-code .* said/);
+  expect((await own.cli("unasked", "log")).stdout).toMatch(/^1 .* error, to claude-code: said\n/);
   expect((await own.cli("unasked", "no", "1")).code).toBe(0);
   expect(await own.hook("claude-code", failure(own.project))).toEqual(SILENT);
   expect((await own.cli("unasked", "log")).stdout).toContain("unwanted");

@@ -2,7 +2,6 @@ import { BackscrollError } from "../../../model/errors.ts";
 import { type Injection, readLog, setFlags, settleUse } from "../../../unasked/log.ts";
 import { type Command, defineCommand, option } from "../../command.ts";
 import { formatTime } from "../../print.ts";
-import { printList } from "../../print-list.ts";
 import { withStore } from "../../store.ts";
 import { clean } from "../../text.ts";
 import { toNumber } from "../../values.ts";
@@ -20,19 +19,15 @@ export const unaskedLog: Command = defineCommand({
     withStore(context, "write", async (tenant) => {
       const limit = toNumber(options.limit, "--limit") ?? LISTED;
       const log = await settleUse(tenant, await readLog(tenant, limit));
-      return printList(context, {
-        json: { injections: log },
-        header: ["N", "WHEN", "MOMENT", "TO", "STATUS", "WHAT"],
-        rows: log.map((each) => [
-          String(each.number),
-          formatTime(each.at),
-          each.moment,
-          each.agent,
-          statusOf(each),
-          clean(each.person.replace(/^↺ backscroll: /, "")),
-        ]),
-        none: "Memory has said nothing unasked.",
-      });
+      const { terminal } = context;
+      if (context.json) return terminal.printJson({ injections: log });
+      if (log.length === 0) return terminal.print("Memory has said nothing unasked.");
+      for (const each of log) {
+        const { number, at, moment, agent, text } = each;
+        const head = `${number}  ${formatTime(at)}  ${moment}, to ${agent}: ${statusOf(each)}`;
+        await terminal.print(terminal.bold(clean(head)));
+        for (const line of text.split("\n").slice(1, -1)) await terminal.print(`   ${clean(line)}`);
+      }
     }),
 });
 
