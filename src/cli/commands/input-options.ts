@@ -9,11 +9,14 @@ import { defined } from "../../model/defined.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Kind, TypeOf } from "../../model/inputs/kinds.ts";
 import {
+  type FilteredCall,
+  type FiltersOf,
+  filtersOf,
   SESSION_FILTERS,
   type SessionFilterName,
   type SessionFilterRow,
 } from "../../model/session-filters.ts";
-import { option, type ValueOption } from "../command.ts";
+import { flag, option, type ValueOption } from "../command.ts";
 import { toChoice, toCount, toFuture, toNumber } from "../values.ts";
 
 export const UNTIL: ValueOption = option(
@@ -32,10 +35,15 @@ export function filterOptions<Name extends SessionFilterName>(
   ...names: readonly Name[]
 ): Readonly<Record<FlagOf<Name>, ValueOption>> {
   const options = names.map((name) => {
-    const { value = "NAME", help = "" }: SessionFilterRow = SESSION_FILTERS[name];
-    return [flagOf(name), option(value, help)] as const;
+    const { kind, value = "NAME", help = "" }: SessionFilterRow = SESSION_FILTERS[name];
+    return [flagOf(name), kind === "flag" ? flag(help) : option(value, help)] as const;
   });
   return Object.fromEntries(options) as Readonly<Record<FlagOf<Name>, ValueOption>>;
+}
+
+/** The filters of a call that have an option. */
+export function withOption<Call extends FilteredCall>(call: Call): readonly FiltersOf<Call>[] {
+  return filtersOf(call).flatMap(([name, { help }]) => (help === undefined ? [] : [name]));
 }
 
 /** The flags that are not their field's name with dashes. */
@@ -46,7 +54,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   sourceEntry: "source",
 };
 
-function flagOf(name: string): string {
+export function flagOf(name: string): string {
   const filters: Readonly<Record<string, SessionFilterRow>> = SESSION_FILTERS;
   const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   return filters[name]?.flag ?? FLAGS[name] ?? dashed;

@@ -90,7 +90,7 @@ function factsWithin(
 ): Promise<readonly Fact[]> {
   if (within === "tenant") return searchFactsOf(engine, query, limit, {});
   const sessions =
-    within === "session" ? { sessionIds: [session.id] } : { owners: [session.owner] };
+    within === "session" ? { session: [session.id] } : { owner: [session.owner] };
   return searchFactsOf(engine, query, limit, sessions);
 }
 

@@ -5,10 +5,16 @@
 import { z } from "zod";
 import { QUERY_HELP } from "../../api/text/session-heading.ts";
 import { parseTime, TIME_FORMS } from "../../api/text/times.ts";
-import type { ListSessionsInput } from "../../engine/sessions/list-sessions.ts";
+import { toWireName } from "../../api/wire.ts";
 import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_HITS, MAX_ID_LENGTH, MAX_NAME_BYTES, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import {
+  type FilteredCall,
+  type FilterFields,
+  type FilterKind,
+  filtersOf,
+} from "../../model/session-filters.ts";
 
 export const SESSION_ID: z.ZodString = z
   .string()
@@ -48,19 +54,30 @@ export const ABOUT: z.ZodString = z.string();
 
 type OptionalText = z.ZodOptional<z.ZodString>;
 
-/** The project of sessions. `project_id` is the older name of `project`. */
-export const PLACE: Record<"project" | "project_id" | "repo" | "workstation_id", OptionalText> = {
-  project: name("Only this project: its folder, the end of its path, or its id.").optional(),
-  project_id: name("The same as project.").optional(),
-  repo: name("Only clones and worktrees of this repository, such as acme/shop.").optional(),
-  workstation_id: name("Only sessions of this machine.").optional(),
+const OF_KIND: Readonly<Record<FilterKind, z.ZodType>> = {
+  text: name(""),
+  count: z.number().int().min(0),
+  flag: z.boolean(),
+  time: name(""),
 };
 
-function projectOf(input: {
-  readonly project?: string | undefined;
-  readonly project_id?: string | undefined;
-}): string | undefined {
-  const { project, project_id } = input;
+function nameOf(filter: string): string {
+  return filter === "workstation" ? "workstation_id" : toWireName(filter);
+}
+
+/** The filters of a call that have words for models; `sessionFilter` reads them. */
+export function filterFields(call: FilteredCall): Readonly<Record<"agent" | "project", OptionalText>> {
+  const fields = filtersOf(call).flatMap(([filter, { mcp, kind = "text" }]) => {
+    if (mcp === undefined) return [];
+    const field = [nameOf(filter), OF_KIND[kind].describe(mcp).optional()] as const;
+    // The older name of `project`.
+    const older = ["project_id", name("The same as project.").optional()] as const;
+    return filter === "project" ? [field, older] : [field];
+  });
+  return Object.fromEntries(fields) as unknown as Record<"agent" | "project", OptionalText>;
+}
+
+function projectOf({ project, project_id }: Readonly<Record<string, unknown>>): unknown {
   if (project !== undefined && project_id !== undefined && project !== project_id) {
     throw new BackscrollError(
       "invalid_input",
@@ -85,24 +102,21 @@ export const TIMES: Record<"since" | "until", OptionalText> = {
   until: name("Up to then; a day counts whole.").optional(),
 };
 
-type FilterInput = {
-  readonly [Name in keyof typeof PLACE | keyof typeof TIMES | "agent"]?:
-    | z.infer<z.ZodString>
-    | undefined;
-};
-
-type SessionFilter = Pick<
-  ListSessionsInput,
-  "agent" | "project" | "repo" | "workstation" | "since" | "until"
->;
-
-/** Relative times count from `now`. */
-export function sessionFilter(input: FilterInput, now: number): SessionFilter {
-  const { agent, repo, workstation_id: workstation, since, until } = input;
-  const project = projectOf(input);
-  return {
-    ...defined({ agent, project, repo, workstation }),
-    ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
-    ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
-  };
+/** The filters of a call in a tool's input. Relative times count from `now`. */
+export function sessionFilter<Call extends FilteredCall>(
+  call: Call,
+  input: Readonly<Record<string, unknown>>,
+  now: number,
+): FilterFields<Call> & { readonly since?: Date; readonly until?: Date } {
+  const given: Readonly<Record<string, unknown>> = { ...input, project: projectOf(input) };
+  const toTime = (field: string) =>
+    given[field] === undefined
+      ? undefined
+      : parseTime(given[field] as string, field, field === "until" ? field : "since", now);
+  const fields = filtersOf(call).map(([filter, { kind }]) => {
+    const field = nameOf(filter);
+    return [filter, kind === "time" ? toTime(field) : given[field]];
+  });
+  const times = { since: toTime("since"), until: toTime("until") };
+  return defined({ ...Object.fromEntries(fields), ...times }) as never;
 }

@@ -9,17 +9,19 @@
  * | `-word`, `NOT word`           | documents with it are left out                            |
  * | `a OR b`, `a or b`            | one of them where a word would be required                |
  * | `pre*`                        | words that begin so                                       |
- * | `agent:` `project:` `repo:` `workstation:` `git:` `model:` `role:` `tool:` `since:` `until:` |
- * filters; a value with spaces in quotes |
+ * | `agent:coder`, `since:7d`     | filters: words of `SESSION_FILTERS`, and `role:`, `tool:`, |
+ * |                               | `since:`, `until:`; a value with spaces in quotes         |
  *
  * OR binds its neighbours first: `a AND b OR c` is `a AND (b OR c)`.
  */
 
 import { ROLES, type Role } from "../../model/entry.ts";
 import type { QUERY_MATCHES } from "../../model/inputs/choices.ts";
-import { filtersOf } from "../../model/session-filters.ts";
+import { KINDS } from "../../model/inputs/kinds.ts";
+import { type FilterKind, filtersOf } from "../../model/session-filters.ts";
+import type { SessionCondition } from "../port.ts";
 import { type Item, lexQuery } from "./lex-query.ts";
-import type { Leaf, ParsedQuery, QueryFilterName, QueryFilters } from "./query.ts";
+import type { Leaf, ParsedQuery, QueryFilters } from "./query.ts";
 import { resolveDate } from "./resolve-date.ts";
 
 export interface ParseOptions {
@@ -81,12 +83,25 @@ interface Group {
 
 type FilterLists = { -readonly [K in keyof QueryFilters]: QueryFilters[K] };
 
-/** Text filters by key. */
-const TEXT_FILTERS: Readonly<Record<string, QueryFilterName | "tool">> = {
-  ...Object.fromEntries(
-    filtersOf("search").flatMap(([name, { word }]) => (word === undefined ? [] : [[word, name]])),
+interface Listed {
+  readonly name: keyof SessionCondition | "tool";
+  readonly kind: FilterKind;
+}
+
+/** Filters with a list of values, by key. */
+const LISTED: ReadonlyMap<string, Listed> = new Map<string, Listed>([
+  ...filtersOf("search").flatMap(([name, { word, kind = "text" }]): [string, Listed][] =>
+    word === undefined ? [] : [[word, { name, kind }]],
   ),
-  tool: "tool",
+  ["tool", { name: "tool", kind: "text" }],
+]);
+
+/** A value of each kind; undefined: it is none. */
+const READ: Readonly<Record<FilterKind, (text: string, now: number) => unknown>> = {
+  text: (text) => text,
+  count: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined),
+  flag: (text) => ({ true: 1, false: 0 })[text],
+  time: (text, now) => resolveDate(text, now, "since"),
 };
 
 class Parser {
@@ -158,7 +173,7 @@ class Parser {
 
   #exclude(leaf: Leaf, key: string): void {
     this.#excluded.push(leaf);
-    if (Object.hasOwn(TEXT_FILTERS, key) || ["role", "since", "until"].includes(key)) {
+    if (LISTED.has(key) || ["role", "since", "until"].includes(key)) {
       this.#notes.push(`A filter cannot be negated: ${leaf.text} was excluded as words instead.`);
     }
   }
@@ -167,13 +182,20 @@ class Parser {
   #filter(typedKey: string, { value, text }: Item): boolean {
     const key = typedKey.toLowerCase();
     if (value === "") return false;
-    const list = Object.hasOwn(TEXT_FILTERS, key) ? TEXT_FILTERS[key] : undefined;
-    if (list !== undefined) {
-      this.#filters[list] = [...(this.#filters[list] ?? []), value];
-      return true;
-    }
+    const listed = LISTED.get(key);
+    if (listed !== undefined) return this.#list(listed, value, text);
     if (key === "role") return this.#role(value.toLowerCase(), text);
     return key === "since" || key === "until" ? this.#date(key, value, text) : false;
+  }
+
+  #list({ name, kind }: Listed, value: string, text: string): boolean {
+    const read = READ[kind](value, this.#options.now);
+    if (read === undefined) {
+      this.#notes.push(`${text} must be ${KINDS[kind].words}; it was searched as words.`);
+      return false;
+    }
+    this.#filters[name] = [...(this.#filters[name] ?? []), read] as string[];
+    return true;
   }
 
   #role(value: string, text: string): boolean {

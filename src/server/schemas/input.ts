@@ -8,12 +8,18 @@ import { toWireName, type WireName } from "../../api/wire.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Kind, TypeOf } from "../../model/inputs/kinds.ts";
 import {
+  type FilteredCall,
+  filtersOf,
+  type SessionFilterRow,
+} from "../../model/session-filters.ts";
+import {
   count,
   countQuery,
   flagQuery,
   key,
   manyQuery,
   oneOrMore,
+  path,
   period,
   shareQuery,
   timeInput,
@@ -46,6 +52,16 @@ const BODY: Schemas = {
   "text|texts": oneOrMore.unwrap(),
 };
 
+/** The calls whose filters have their own limits and descriptions here. */
+const FILTERED: Readonly<Record<string, FilteredCall>> = {
+  listSessions: "list",
+  facets: "facets",
+  stats: "stats",
+  recapSessions: "recap",
+  reviewSessions: "review",
+};
+const BOUNDS: Schemas = { path, text: z.string().min(1) };
+
 type Calls = typeof INPUTS;
 
 /** What code of this process alone can have: no request does. */
@@ -64,9 +80,14 @@ export function inputOf<Call extends keyof Calls, Own extends Schemas = Record<n
   own?: Own,
 ): Omit<SchemasOf<Calls[Call]>, keyof Own> & Own {
   const shape: Record<string, z.ZodType> = {};
+  const kinds = place === "query" ? QUERY : BODY;
+  const filtered = FILTERED[call];
+  const filters = new Map<string, SessionFilterRow>(filtered && filtersOf(filtered));
   for (const [name, kind] of Object.entries<Kind>(INPUTS[call])) {
     const wire = toWireName(name);
-    const schema = own?.[wire] ?? schemaOf(name, kind, place === "query" ? QUERY : BODY);
+    const { bound, about } = filters.get(name) ?? {};
+    const plain = bound ? BOUNDS[bound]?.optional() : schemaOf(name, kind, kinds);
+    const schema = own?.[wire] ?? (about ? plain?.meta({ description: about }) : plain);
     if (schema !== undefined) shape[wire] = schema;
   }
   return { ...shape, ...own } as Omit<SchemasOf<Calls[Call]>, keyof Own> & Own;

@@ -3,7 +3,7 @@
 import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
 import type { Answers, Need, SessionCondition, SessionPath } from "../../../search/port.ts";
 import { IS_WHOLE, toSessionPaths } from "../../index/window.ts";
-import { statements } from "../postgres-statements.ts";
+import { sqlType, statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readFeedSlice } from "./feed-slice.ts";
 import { readManifest } from "./manifest.ts";
@@ -44,8 +44,11 @@ const SQL = statements("answers", {
    * that conditions that are off vanish from the plan.
    */
   sessions: `SELECT s.session FROM sessions s WHERE s.tenant = $1
-    ${Object.values(TESTS)
-      .map((test, i) => `AND ($${i + 2}::text[] IS NULL OR ${test(`$${i + 2}`)})`)
+    ${filtersOf("search")
+      .map(([name, row], i) => {
+        const values = `$${i + 2}`;
+        return `AND (${values}::${sqlType(row)}[] IS NULL OR ${TESTS[name](values)})`;
+      })
       .join("\n    ")}
     ORDER BY s.session`,
   count: `SELECT session_count FROM tenants WHERE tenant = $1`,
@@ -81,7 +84,7 @@ async function readPaths(tx: Transaction, sessions: readonly number[]): Promise<
 
 /** Ascending. */
 async function readScope(tx: Transaction, scope: SessionCondition): Promise<Uint32Array> {
-  const lists = filtersOf("search").map(([, row]) => scope[row.scope as keyof SessionCondition]);
+  const lists = filtersOf("search").map(([name]) => scope[name]);
   const values = [tx.tenant, ...lists.map((list) => list ?? null)];
   const [rows = []] = await tx.together([{ sql: SQL.sessions, values, planned: "each time" }]);
   return Uint32Array.from(rows, (row) => Number(row["session"]));

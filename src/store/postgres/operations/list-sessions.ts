@@ -10,9 +10,9 @@ import type { MetadataFilter, Session } from "../../../model/session.ts";
 import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
-import { foldTitle } from "../../rows/session-values.ts";
+import { filterValues } from "../../rows/session-values.ts";
 import type { SqlValue } from "../postgres-driver.ts";
-import { statements } from "../postgres-statements.ts";
+import { sqlType, statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { toSessions } from "./sessions.ts";
 
@@ -41,8 +41,11 @@ const SQL = statements("list_sessions", {
   list: `SELECT ${SESSION_COLUMNS} FROM session_state t
     JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = $1
-      ${Object.values(TESTS)
-        .map((test, i) => `AND ($${i + 10}::text IS NULL OR ${test(`$${i + 10}`)})`)
+      ${filtersOf("list")
+        .map(([name, row], i) => {
+          const value = `$${i + 10}`;
+          return `AND (${value}::${sqlType(row)} IS NULL OR ${TESTS[name](value)})`;
+        })
         .join("\n      ")}
       AND CASE WHEN $3::int IS NOT NULL AND position('"machineMade":true'::bytea IN s.metadata) > 0
         THEN (convert_from(s.metadata, 'UTF8')::json -> 'machineMade')::text IS DISTINCT FROM 'true'
@@ -75,10 +78,7 @@ export async function listSessions(
     filter.until ?? null,
     page.after?.lastInteractionAt ?? Number.MAX_SAFE_INTEGER,
     page.after?.number ?? 0,
-    ...filtersOf("list").map(([name]) => {
-      const value = filter[name];
-      return value === undefined ? null : name === "title" ? foldTitle(value) : value;
-    }),
+    ...filterValues(filter),
   ];
   const [rows = []] = await tx.together([{ sql: SQL.list, values, planned: "each time" }]);
   const shown = rows.slice(0, page.limit);

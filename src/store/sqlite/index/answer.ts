@@ -110,15 +110,15 @@ function readPaths(
  */
 function readScope(db: SqliteConnection, tenant: number, scope: SessionCondition): Uint32Array {
   let kept: Set<number> | undefined;
-  for (const [name, row] of filtersOf("search")) {
-    const values = scope[row.scope as keyof SessionCondition];
+  for (const [name] of filtersOf("search")) {
+    const values = scope[name];
     if (values === undefined || name === "excludeSession") continue;
     const found = numbers(db.all(LISTS[name], tenant, JSON.stringify(values)));
     kept = new Set(kept === undefined ? found : found.filter((session) => kept?.has(session)));
   }
   kept ??= new Set(numbers(db.all(SQL.all, tenant)));
-  if (scope.excludedSessionIds !== undefined) {
-    const excluded = JSON.stringify(scope.excludedSessionIds);
+  if (scope.excludeSession !== undefined) {
+    const excluded = JSON.stringify(scope.excludeSession);
     for (const session of numbers(db.all(LISTS.excludeSession, tenant, excluded)))
       kept.delete(session);
   }

@@ -8,10 +8,10 @@
  */
 
 import type { Session } from "../../../model/session.ts";
-import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
+import { eachFilter } from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
-import { foldTitle } from "../../rows/session-values.ts";
+import { filterValues } from "../../rows/session-values.ts";
 import type { SqliteConnection, SqlRow, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { findTenant } from "./feed.ts";
@@ -125,7 +125,7 @@ export function listSessions(
           SQL.walk,
           tenant,
           page.limit + 1,
-          ...filterValues(filter),
+          ...valuesOf(filter),
           since,
           end.lastInteractionAt,
           end.number,
@@ -175,7 +175,7 @@ function readFew(
 ): SqlRow[] {
   const { lastInteractionAt, number } = end;
   const order = db.all(SQL.sortFew, tenant, JSON.stringify(few), since, lastInteractionAt, number);
-  const values = filterValues(filter);
+  const values = valuesOf(filter);
   const rows: SqlRow[] = [];
   for (const { session } of order) {
     if (rows.length === limit) break;
@@ -186,13 +186,10 @@ function readFew(
 }
 
 /** From the third parameter on. */
-function filterValues(filter: SessionFilter): SqlValue[] {
+function valuesOf(filter: SessionFilter): SqlValue[] {
   return [
     filter.machineMade === false ? 1 : null,
     filter.metadata === undefined ? null : JSON.stringify(filter.metadata),
-    ...filtersOf("list").map(([name]) => {
-      const value = filter[name];
-      return value === undefined ? null : name === "title" ? foldTitle(value) : value;
-    }),
+    ...filterValues(filter),
   ];
 }
