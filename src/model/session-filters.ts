@@ -155,7 +155,10 @@ export type FilterFields<Call extends FilteredCall> = {
 export type StoredFields<Call extends FilteredCall> = {
   readonly [Name in FiltersOf<Call>]?: Stored<FilterFields<Call>[Name]>;
 };
-export type Stored<Value> = Exclude<Value extends Date | boolean ? number : Value, readonly string[]>;
+export type Stored<Value> = Exclude<
+  Value extends Date | boolean ? number : Value,
+  readonly string[]
+>;
 
 /** A row in the generic form that iterations use. */
 export interface SessionFilterRow {

@@ -15,9 +15,7 @@ import type { EngineContext } from "../engine-context.ts";
 import { type SearchInput, toScope, toStored } from "../search.ts";
 
 /** Each field narrows the list. Times may be dates. */
-export interface ListSessionsInput
-  extends FilterFields<"list">,
-    Pick<SessionFilter, "metadata"> {
+export interface ListSessionsInput extends FilterFields<"list">, Pick<SessionFilter, "metadata"> {
   /** Includes machine-made sessions. Default false. */
   readonly machineMade?: boolean;
   readonly since?: number | Date;

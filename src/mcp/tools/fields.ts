@@ -66,7 +66,9 @@ function nameOf(filter: string): string {
 }
 
 /** The filters of a call that have words for models; `sessionFilter` reads them. */
-export function filterFields(call: FilteredCall): Readonly<Record<"agent" | "project", OptionalText>> {
+export function filterFields(
+  call: FilteredCall,
+): Readonly<Record<"agent" | "project", OptionalText>> {
   const fields = filtersOf(call).flatMap(([filter, { mcp, kind = "text" }]) => {
     if (mcp === undefined) return [];
     const field = [nameOf(filter), OF_KIND[kind].describe(mcp).optional()] as const;

@@ -117,7 +117,8 @@ export const MAINTENANCE_INPUTS = {
   "followEmbeddings.retry": { attempts: "positive", firstMs: "ms", maxMs: "ms" },
   recapSessions: { ...filterKinds("recap"), ...RECAP } as FilterKinds<"recap"> & typeof RECAP,
   traceWork: { ...filterKinds("trace"), ...TRACE } as FilterKinds<"trace"> & typeof TRACE,
-  relatedSessions: { ...filterKinds("related"), ...RELATED } as FilterKinds<"related"> & typeof RELATED,
+  relatedSessions: { ...filterKinds("related"), ...RELATED } as FilterKinds<"related"> &
+    typeof RELATED,
   facets: { ...filterKinds("facets"), ...FACETS } as FilterKinds<"facets"> & typeof FACETS,
   reviewSessions: { ...filterKinds("review"), ...REVIEW } as FilterKinds<"review"> & typeof REVIEW,
   createShare: { expires: "time" },

@@ -115,15 +115,11 @@ const askedOf = {
 };
 
 export const INSIGHT_ROUTES: readonly Route[] = [
-  tenantRoute(
-    "facets",
-    askedOf,
-    {
-      http: "GET /v1/facets",
-      operation: "facets",
-      summary: "Facets: the number of sessions for each value of a filter.",
-    },
-  ),
+  tenantRoute("facets", askedOf, {
+    http: "GET /v1/facets",
+    operation: "facets",
+    summary: "Facets: the number of sessions for each value of a filter.",
+  }),
   tenantRoute("facets", askedOf),
   functionRoute(
     "review",

@@ -9,8 +9,8 @@ import {
   ORIGIN_FIELDS,
   SESSION_FIELDS,
 } from "../../model/session-fields.ts";
-import { TITLE_FROM_KEY } from "../../transcript/title/title-text.ts";
 import { filtersOf } from "../../model/session-filters.ts";
+import { TITLE_FROM_KEY } from "../../transcript/title/title-text.ts";
 import type { ForkOrigin, NewSession, SessionFilter, SessionPatch } from "../records.ts";
 import { ownIdOf } from "../session-ref.ts";
 

@@ -74,8 +74,7 @@ export const search: Command = defineCommand({
   name: "search",
   aliases: ["search_sessions"],
   summary: "Find messages, best first, with the messages around them. Exits with 1 if none match.",
-  details:
-    `Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters ${WORDS.join(": ")}: narrow it down; each filter is an option, too. A message is found the moment it was appended.`,
+  details: `Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters ${WORDS.join(": ")}: narrow it down; each filter is an option, too. A message is found the moment it was appended.`,
   arguments: [{ name: "QUERY", rest: true, help: "Words, phrases and filters to search for." }],
   options: {
     limit: option("N", "Hits: at most 20, 10 if left out."),
