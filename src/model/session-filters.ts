@@ -10,9 +10,10 @@
  * - `column`: where it equals a column of `sessions`, or of the `table` with rows of sessions.
  *   Without one, each backend has its own condition.
  * - `onAppend`: an append may change whether a session meets it.
- * - `word`: in the text of a query.
+ * - `word`: in the text of a query, of letters only.
  * - `bound`: the limit of its values over REST; `about`: its description there.
- * - `flag`, `value`, `help`: its option of the command line.
+ * - `help`: its option of the command line, if it has one; `flag`: of another name; `value`: of
+ *   another placeholder than NAME.
  * - `mcp`: its description for models, in the tools that search, list, recap and trace.
  */
 
@@ -27,14 +28,12 @@ export const SESSION_FILTERS = {
     of: EVERY as typeof EVERY,
     column: "agent",
     word: "agent",
-    value: "NAME",
     help: "Only this agent's sessions.",
     mcp: "Only sessions of this agent, such as claude-code.",
   },
   owner: {
     of: NOT_STATS as typeof NOT_STATS,
     column: "owner",
-    value: "NAME",
     help: "Only this owner's sessions.",
   },
   participant: {
@@ -42,7 +41,6 @@ export const SESSION_FILTERS = {
     table: "participants",
     column: "actor",
     onAppend: true,
-    value: "NAME",
     help: "Only sessions in which this actor took part.",
   },
   projectId: { of: ["list", "stats"], column: "project_id" },
@@ -52,7 +50,6 @@ export const SESSION_FILTERS = {
     word: "project",
     bound: "path",
     about: "Its id, or the end of its path.",
-    value: "NAME",
     help: "Only this project: its folder's name, the end of its path, or its id.",
     mcp: "Only this project: its folder, the end of its path, or its id.",
   },
@@ -61,7 +58,6 @@ export const SESSION_FILTERS = {
     of: EVERY as typeof EVERY,
     word: "repo",
     about: "Its remote, or the last parts of it.",
-    value: "NAME",
     help: "Only clones and worktrees of this repository: its remote, or the end of it.",
     mcp: "Only clones and worktrees of this repository, such as acme/shop.",
   },
@@ -77,8 +73,6 @@ export const SESSION_FILTERS = {
     of: ["search"],
     column: "git_branch",
     word: "git",
-    flag: "git-branch",
-    value: "NAME",
     help: "Only sessions on this branch of git.",
   },
   /** Sessions with a message of this model. */
@@ -89,13 +83,11 @@ export const SESSION_FILTERS = {
     onAppend: true,
     word: "model",
     about: "Sessions with a message of this model.",
-    value: "NAME",
     help: "Only sessions with a message of this model.",
   },
   source: {
     of: ["list", "search", "facets", "recap", "review"],
     column: "source",
-    value: "NAME",
     help: "Only sessions written by this tool.",
   },
   parentSessionId: { of: ["list"], column: "parent_session_id" },
@@ -130,7 +122,7 @@ export type SessionFilterName = keyof Filters;
 /** A call that takes filters. */
 export type FilteredCall = (typeof EVERY)[number];
 
-export type FilterKind = "text" | "count" | "flag" | "time";
+export type FilterKind = "count" | "flag" | "time";
 
 /** The filters that a call takes. */
 export type FiltersOf<Call extends FilteredCall> = {
@@ -161,19 +153,13 @@ export type Stored<Value> = Exclude<
 >;
 
 /** A row in the generic form that iterations use. */
-export interface SessionFilterRow {
+export interface SessionFilterRow
+  extends Readonly<Partial<Record<"column" | "table" | "word" | "about", string>>>,
+    Readonly<Partial<Record<"flag" | "value" | "help" | "mcp", string>>> {
   readonly of: readonly FilteredCall[];
   readonly kind?: FilterKind;
-  readonly column?: string;
-  readonly table?: string;
   readonly onAppend?: true;
-  readonly word?: string;
   readonly bound?: "path" | "text";
-  readonly about?: string;
-  readonly flag?: string;
-  readonly value?: string;
-  readonly help?: string;
-  readonly mcp?: string;
 }
 
 /** The filters of a call, in the order of the table. */

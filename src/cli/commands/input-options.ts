@@ -24,21 +24,17 @@ export const UNTIL: ValueOption = option(
   "Up to then; a day, a month or a year counts whole.",
 );
 
-type FlagOf<Name extends SessionFilterName> = (typeof SESSION_FILTERS)[Name] extends {
-  readonly flag: infer Flag extends string;
-}
-  ? Flag
-  : Name;
-
 /** The option of each filter. */
 export function filterOptions<Name extends SessionFilterName>(
   ...names: readonly Name[]
-): Readonly<Record<FlagOf<Name>, ValueOption>> {
+): Readonly<Record<Extract<Name, Lowercase<Name>>, ValueOption>> {
   const options = names.map((name) => {
     const { kind, value = "NAME", help = "" }: SessionFilterRow = SESSION_FILTERS[name];
     return [flagOf(name), kind === "flag" ? flag(help) : option(value, help)] as const;
   });
-  return Object.fromEntries(options) as Readonly<Record<FlagOf<Name>, ValueOption>>;
+  return Object.fromEntries(options) as Readonly<
+    Record<Extract<Name, Lowercase<Name>>, ValueOption>
+  >;
 }
 
 /** The filters of a call that have an option. */

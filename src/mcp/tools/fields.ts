@@ -13,6 +13,7 @@ import {
   type FilteredCall,
   type FilterFields,
   type FilterKind,
+  filterKinds,
   filtersOf,
 } from "../../model/session-filters.ts";
 
@@ -55,7 +56,6 @@ export const ABOUT: z.ZodString = z.string();
 type OptionalText = z.ZodOptional<z.ZodString>;
 
 const OF_KIND: Readonly<Record<FilterKind, z.ZodType>> = {
-  text: name(""),
   count: z.number().int().min(0),
   flag: z.boolean(),
   time: name(""),
@@ -65,19 +65,21 @@ function nameOf(filter: string): string {
   return filter === "workstation" ? "workstation_id" : toWireName(filter);
 }
 
-/** The filters of a call that have words for models; `sessionFilter` reads them. */
+/** The filters of a call that have words for models. */
 export function filterFields(
   call: FilteredCall,
 ): Readonly<Record<"agent" | "project", OptionalText>> {
-  const fields = filtersOf(call).flatMap(([filter, { mcp, kind = "text" }]) => {
+  const fields = filtersOf(call).flatMap(([filter, { mcp, kind }]) => {
     if (mcp === undefined) return [];
-    const field = [nameOf(filter), OF_KIND[kind].describe(mcp).optional()] as const;
-    // The older name of `project`.
-    const older = ["project_id", name("The same as project.").optional()] as const;
-    return filter === "project" ? [field, older] : [field];
+    const field = kind === undefined ? name(mcp) : OF_KIND[kind].describe(mcp);
+    const named = [nameOf(filter), field.optional()] as const;
+    return filter === "project" ? [named, ["project_id", OLDER] as const] : [named];
   });
   return Object.fromEntries(fields) as unknown as Record<"agent" | "project", OptionalText>;
 }
+
+/** The older name of `project`. */
+const OLDER = name("The same as project.").optional();
 
 function projectOf({ project, project_id }: Readonly<Record<string, unknown>>): unknown {
   if (project !== undefined && project_id !== undefined && project !== project_id) {
@@ -110,15 +112,13 @@ export function sessionFilter<Call extends FilteredCall>(
   input: Readonly<Record<string, unknown>>,
   now: number,
 ): FilterFields<Call> & { readonly since?: Date; readonly until?: Date } {
-  const given: Readonly<Record<string, unknown>> = { ...input, project: projectOf(input) };
-  const toTime = (field: string) =>
-    given[field] === undefined
-      ? undefined
-      : parseTime(given[field] as string, field, field === "until" ? field : "since", now);
-  const fields = filtersOf(call).map(([filter, { kind }]) => {
+  const kinds = Object.entries({ ...filterKinds(call), since: "time", until: "time" });
+  const fields = kinds.map(([filter, kind]) => {
     const field = nameOf(filter);
-    return [filter, kind === "time" ? toTime(field) : given[field]];
+    const value = filter === "project" ? projectOf(input) : input[field];
+    if (kind !== "time" || value === undefined) return [filter, value];
+    const edge = filter === "until" ? filter : "since";
+    return [filter, parseTime(value as string, field, edge, now)];
   });
-  const times = { since: toTime("since"), until: toTime("until") };
-  return defined({ ...Object.fromEntries(fields), ...times }) as never;
+  return defined(Object.fromEntries(fields)) as never;
 }

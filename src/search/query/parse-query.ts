@@ -84,25 +84,35 @@ interface Group {
 type FilterLists = { -readonly [K in keyof QueryFilters]: QueryFilters[K] };
 
 interface Listed {
-  readonly name: keyof SessionCondition | "tool";
-  readonly kind: FilterKind;
+  readonly name: keyof SessionCondition | "role" | "tool";
+  /** Undefined: it is no value. */
+  readonly read: (text: string, now: number) => string | number | undefined;
+  readonly flaw?: string;
 }
 
-/** Filters with a list of values, by key. */
-const LISTED: ReadonlyMap<string, Listed> = new Map<string, Listed>([
-  ...filtersOf("search").flatMap(([name, { word, kind = "text" }]): [string, Listed][] =>
-    word === undefined ? [] : [[word, { name, kind }]],
-  ),
-  ["tool", { name: "tool", kind: "text" }],
-]);
-
-/** A value of each kind; undefined: it is none. */
-const READ: Readonly<Record<FilterKind, (text: string, now: number) => unknown>> = {
-  text: (text) => text,
+const READ: Readonly<Record<FilterKind, Listed["read"]>> = {
   count: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined),
   flag: (text) => ({ true: 1, false: 0 })[text],
   time: (text, now) => resolveDate(text, now, "since"),
 };
+
+/** Filters with a list of values, by key. */
+const LISTED: ReadonlyMap<string, Listed> = new Map<string, Listed>([
+  ...filtersOf("search").flatMap(([name, { word, kind }]): [string, Listed][] => {
+    if (word === undefined) return [];
+    if (kind === undefined) return [[word, { name, read: String }]];
+    return [[word, { name, read: READ[kind], flaw: `must be ${KINDS[kind].words}` }]];
+  }),
+  ["tool", { name: "tool", read: String }],
+  [
+    "role",
+    {
+      name: "role",
+      read: (text) => ROLES.find((role) => role === text.toLowerCase()),
+      flaw: `names no role (${ROLES.join(", ")})`,
+    },
+  ],
+]);
 
 class Parser {
   readonly #options: ParseOptions;
@@ -173,7 +183,7 @@ class Parser {
 
   #exclude(leaf: Leaf, key: string): void {
     this.#excluded.push(leaf);
-    if (LISTED.has(key) || ["role", "since", "until"].includes(key)) {
+    if (LISTED.has(key) || ["since", "until"].includes(key)) {
       this.#notes.push(`A filter cannot be negated: ${leaf.text} was excluded as words instead.`);
     }
   }
@@ -184,29 +194,14 @@ class Parser {
     if (value === "") return false;
     const listed = LISTED.get(key);
     if (listed !== undefined) return this.#list(listed, value, text);
-    if (key === "role") return this.#role(value.toLowerCase(), text);
     return key === "since" || key === "until" ? this.#date(key, value, text) : false;
   }
 
-  #list({ name, kind }: Listed, value: string, text: string): boolean {
-    const read = READ[kind](value, this.#options.now);
-    if (read === undefined) {
-      this.#notes.push(`${text} must be ${KINDS[kind].words}; it was searched as words.`);
-      return false;
-    }
-    this.#filters[name] = [...(this.#filters[name] ?? []), read] as string[];
-    return true;
-  }
-
-  #role(value: string, text: string): boolean {
-    const role = ROLES.find((known) => known === value);
-    if (role === undefined) {
-      const known = ROLES.join(", ");
-      this.#notes.push(`${text} names no role (${known}); it was searched as words.`);
-      return false;
-    }
-    this.#filters.role = [...(this.#filters.role ?? ([] as Role[])), role];
-    return true;
+  #list({ name, read, flaw }: Listed, value: string, text: string): boolean {
+    const found = read(value, this.#options.now);
+    if (found === undefined) this.#notes.push(`${text} ${flaw}; it was searched as words.`);
+    else this.#filters[name] = [...(this.#filters[name] ?? []), found] as Role[];
+    return found !== undefined;
   }
 
   #date(edge: "since" | "until", value: string, text: string): boolean {

@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import type { SessionFilterRow } from "../../model/session-filters.ts";
 import { type RegisterStatements, statementsOf } from "../statements.ts";
 
 const register = statementsOf("postgres");
@@ -19,11 +18,6 @@ export const statements: RegisterStatements = (group, sql) => {
  */
 function digest(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 8);
-}
-
-/** The type of a filter's values. */
-export function sqlType({ kind = "text" }: SessionFilterRow): "text" | "bigint" {
-  return kind === "text" ? kind : "bigint";
 }
 
 /** The name of a prepared statement; undefined for ad-hoc SQL. */

@@ -3,7 +3,7 @@
 import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
 import type { Answers, Need, SessionCondition, SessionPath } from "../../../search/port.ts";
 import { IS_WHOLE, toSessionPaths } from "../../index/window.ts";
-import { sqlType, statements } from "../postgres-statements.ts";
+import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readFeedSlice } from "./feed-slice.ts";
 import { readManifest } from "./manifest.ts";
@@ -45,9 +45,9 @@ const SQL = statements("answers", {
    */
   sessions: `SELECT s.session FROM sessions s WHERE s.tenant = $1
     ${filtersOf("search")
-      .map(([name, row], i) => {
-        const values = `$${i + 2}`;
-        return `AND (${values}::${sqlType(row)}[] IS NULL OR ${TESTS[name](values)})`;
+      .map(([name, { kind }], i) => {
+        const type = kind === undefined ? "text" : "bigint";
+        return `AND ($${i + 2}::${type}[] IS NULL OR ${TESTS[name](`$${i + 2}`)})`;
       })
       .join("\n    ")}
     ORDER BY s.session`,

@@ -12,7 +12,7 @@ import type { SessionFilter, SessionPage, SessionPosition } from "../../records.
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
 import { filterValues } from "../../rows/session-values.ts";
 import type { SqlValue } from "../postgres-driver.ts";
-import { sqlType, statements } from "../postgres-statements.ts";
+import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { toSessions } from "./sessions.ts";
 
@@ -42,9 +42,9 @@ const SQL = statements("list_sessions", {
     JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = $1
       ${filtersOf("list")
-        .map(([name, row], i) => {
-          const value = `$${i + 10}`;
-          return `AND (${value}::${sqlType(row)} IS NULL OR ${TESTS[name](value)})`;
+        .map(([name, { kind }], i) => {
+          const type = kind === undefined ? "text" : "bigint";
+          return `AND ($${i + 10}::${type} IS NULL OR ${TESTS[name](`$${i + 10}`)})`;
         })
         .join("\n      ")}
       AND CASE WHEN $3::int IS NOT NULL AND position('"machineMade":true'::bytea IN s.metadata) > 0
