@@ -32,9 +32,7 @@ export function filterOptions<Name extends SessionFilterName>(
     const { kind, value = "NAME", help = "" }: SessionFilterRow = SESSION_FILTERS[name];
     return [flagOf(name), kind === "flag" ? flag(help) : option(value, help)] as const;
   });
-  return Object.fromEntries(options) as Readonly<
-    Record<Extract<Name, Lowercase<Name>>, ValueOption>
-  >;
+  return Object.fromEntries(options) as never;
 }
 
 /** The filters of a call that have an option. */
@@ -100,6 +98,7 @@ export function toInput<Call extends keyof Calls>(
 
 function read(name: string, kind: Kind, text: string, option: string): unknown {
   if (name === "since" || name === "until") return parseTime(text, option, name);
+  if (name in SESSION_FILTERS && kind === "time") return parseTime(text, option, "since");
   if (name === "repo") return normalizeRemote(text);
   if (Array.isArray(kind)) return toChoice(text, kind, option);
   return READ[kind as ReadKind]?.(text, option);

@@ -27,11 +27,6 @@ export interface FacetsInput
 /** Fields without a meaning for a list. */
 const OF_SEARCH = ["role", "branches", "asYouType"] as const;
 
-export interface FacetCount {
-  readonly value: string;
-  readonly count: number;
-}
-
 export interface FacetCount extends FieldsOf<typeof FACET_COUNT> {}
 
 /** At most 50 values per filter, most frequent first. */

@@ -3,6 +3,7 @@
  */
 
 import { z } from "zod";
+import { shapeSchema } from "../../api/shape-schema.ts";
 import { QUERY_HELP } from "../../api/text/session-heading.ts";
 import { parseTime, TIME_FORMS } from "../../api/text/times.ts";
 import { toWireName } from "../../api/wire.ts";
@@ -12,7 +13,6 @@ import { MAX_HITS, MAX_ID_LENGTH, MAX_NAME_BYTES, MAX_QUERY_BYTES } from "../../
 import {
   type FilteredCall,
   type FilterFields,
-  type FilterKind,
   filterKinds,
   filtersOf,
 } from "../../model/session-filters.ts";
@@ -55,12 +55,6 @@ export const ABOUT: z.ZodString = z.string();
 
 type OptionalText = z.ZodOptional<z.ZodString>;
 
-const OF_KIND: Readonly<Record<FilterKind, z.ZodType>> = {
-  count: z.number().int().min(0),
-  flag: z.boolean(),
-  time: name(""),
-};
-
 function nameOf(filter: string): string {
   return filter === "workstation" ? "workstation_id" : toWireName(filter);
 }
@@ -71,7 +65,8 @@ export function filterFields(
 ): Readonly<Record<"agent" | "project", OptionalText>> {
   const fields = filtersOf(call).flatMap(([filter, { mcp, kind }]) => {
     if (mcp === undefined) return [];
-    const field = kind === undefined ? name(mcp) : OF_KIND[kind].describe(mcp);
+    const isText = kind === undefined || kind === "time";
+    const field = isText ? name(mcp) : shapeSchema(kind).describe(mcp);
     const named = [nameOf(filter), field.optional()] as const;
     return filter === "project" ? [named, ["project_id", OLDER] as const] : [named];
   });
@@ -83,13 +78,8 @@ const OLDER = name("The same as project.").optional();
 
 function projectOf({ project, project_id }: Readonly<Record<string, unknown>>): unknown {
   if (project !== undefined && project_id !== undefined && project !== project_id) {
-    throw new BackscrollError(
-      "invalid_input",
-      "project and project_id differ; give project alone",
-      {
-        details: { field: "project_id" },
-      },
-    );
+    const message = "project and project_id differ; give project alone";
+    throw new BackscrollError("invalid_input", message, { details: { field: "project_id" } });
   }
   return project ?? project_id;
 }

@@ -92,9 +92,11 @@ interface Listed {
 
 const READ: Readonly<Record<FilterKind, Listed["read"]>> = {
   count: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined),
-  flag: (text) => ({ true: 1, false: 0 })[text],
+  flag: (text) => (text === "true" ? 1 : text === "false" ? 0 : undefined),
   time: (text, now) => resolveDate(text, now, "since"),
 };
+
+const toRole = (text: string) => ROLES.find((role) => role === text.toLowerCase());
 
 /** Filters with a list of values, by key. */
 const LISTED: ReadonlyMap<string, Listed> = new Map<string, Listed>([
@@ -104,14 +106,7 @@ const LISTED: ReadonlyMap<string, Listed> = new Map<string, Listed>([
     return [[word, { name, read: READ[kind], flaw: `must be ${KINDS[kind].words}` }]];
   }),
   ["tool", { name: "tool", read: String }],
-  [
-    "role",
-    {
-      name: "role",
-      read: (text) => ROLES.find((role) => role === text.toLowerCase()),
-      flaw: `names no role (${ROLES.join(", ")})`,
-    },
-  ],
+  ["role", { name: "role", read: toRole, flaw: `names no role (${ROLES.join(", ")})` }],
 ]);
 
 class Parser {

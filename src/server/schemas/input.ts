@@ -7,11 +7,7 @@ import { z } from "zod";
 import { toWireName, type WireName } from "../../api/wire.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Kind, TypeOf } from "../../model/inputs/kinds.ts";
-import {
-  type FilteredCall,
-  filtersOf,
-  type SessionFilterRow,
-} from "../../model/session-filters.ts";
+import { SESSION_FILTERS, type SessionFilterRow } from "../../model/session-filters.ts";
 import {
   count,
   countQuery,
@@ -52,14 +48,9 @@ const BODY: Schemas = {
   "text|texts": oneOrMore.unwrap(),
 };
 
-/** The calls whose filters have their own limits and descriptions here. */
-const FILTERED: Readonly<Record<string, FilteredCall>> = {
-  listSessions: "list",
-  facets: "facets",
-  stats: "stats",
-  recapSessions: "recap",
-  reviewSessions: "review",
-};
+/** The calls whose filters have their own limits and descriptions. */
+const FILTERED = ["listSessions", "facets", "stats", "recapSessions", "reviewSessions"];
+const FILTERS: Readonly<Record<string, SessionFilterRow>> = SESSION_FILTERS;
 const BOUNDS: Schemas = { path, text: z.string().min(1) };
 
 type Calls = typeof INPUTS;
@@ -81,12 +72,10 @@ export function inputOf<Call extends keyof Calls, Own extends Schemas = Record<n
 ): Omit<SchemasOf<Calls[Call]>, keyof Own> & Own {
   const shape: Record<string, z.ZodType> = {};
   const kinds = place === "query" ? QUERY : BODY;
-  const filtered = FILTERED[call];
-  const filters = new Map<string, SessionFilterRow>(filtered && filtersOf(filtered));
   for (const [name, kind] of Object.entries<Kind>(INPUTS[call])) {
     const wire = toWireName(name);
-    const { bound, about } = filters.get(name) ?? {};
-    const plain = bound ? BOUNDS[bound]?.optional() : schemaOf(name, kind, kinds);
+    const { bound = "", about } = (FILTERED.includes(call) && FILTERS[name]) || {};
+    const plain = BOUNDS[bound]?.optional() ?? schemaOf(name, kind, kinds);
     const schema = own?.[wire] ?? (about ? plain?.meta({ description: about }) : plain);
     if (schema !== undefined) shape[wire] = schema;
   }

@@ -184,12 +184,11 @@ async function print(
   }
 }
 
-/** Options that exclude sessions or messages, by their command-line names. */
-const FILTERS: ReadonlyMap<keyof SearchInput, string> = new Map([
-  ...filtersOf("search").map(([name]) => [name, `--${flagOf(name)}`] as const),
-  ...OF_MESSAGES.map((name) => [name, `--${name}`] as const),
+/** Options that exclude sessions or messages. */
+const FILTERS: ReadonlySet<string> = new Set([
+  ...filtersOf("search").map(([name]) => name),
+  ...OF_MESSAGES,
 ]);
-
 const FILTER_WORD = new RegExp(`(?:^|\\s)-?(?:${WORDS.join("|")}):(?:"[^"]*"|\\S+)`, "gi");
 
 /** The time limit of looking for unread files. */
@@ -223,15 +222,13 @@ async function explainNothing(
         : "It occurs in edited messages or on another branch";
     lines.push(`${what}: ${again("--branches")}`);
   }
-  const filters = [...FILTERS.keys()].filter((name) => input[name] !== undefined);
+  const filters = [...FILTERS].filter((name) => input[name as keyof SearchInput] !== undefined);
   const words = query.match(FILTER_WORD)?.map((word) => word.trim()) ?? [];
   const bare = query.replace(FILTER_WORD, " ").trim();
   if (filters.length + words.length > 0 && bare !== "") {
-    const open = Object.fromEntries(
-      Object.entries(input).filter(([name]) => !FILTERS.has(name as keyof SearchInput)),
-    );
+    const open = Object.fromEntries(Object.entries(input).filter(([name]) => !FILTERS.has(name)));
     if ((await firstOf(bare, open)) !== undefined) {
-      const names = [...filters.map((name) => FILTERS.get(name)), ...words].join(", ");
+      const names = [...filters.map((name) => `--${flagOf(name)}`), ...words].join(", ");
       lines.push(`A filter leaves it out: there are hits without ${names}.`);
     }
   }

@@ -7,7 +7,7 @@
  */
 
 import type { MetadataFilter, Session } from "../../../model/session.ts";
-import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
+import { filtersOf, type SessionFilterRow } from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
 import { filterValues } from "../../rows/session-values.ts";
@@ -16,8 +16,12 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { toSessions } from "./sessions.ts";
 
-/** The condition of each filter, for a value. */
-const TESTS = eachFilter("list", ({ table, column }, name) => (value: string) => {
+/** The condition of a filter on `s`, for a value. */
+export function sessionTest(
+  name: string,
+  { table, column }: Partial<SessionFilterRow>,
+  value: string,
+): string {
   switch (name) {
     case "project":
       return `s.project_id = ${value} OR s.project_path = ${value}
@@ -34,7 +38,7 @@ const TESTS = eachFilter("list", ({ table, column }, name) => (value: string) =>
     ? `s.${column} = ${value}`
     : `EXISTS (SELECT 1 FROM ${table} m
         WHERE m.tenant = $1 AND m.session = s.session AND m.${column} = ${value})`;
-});
+}
 
 const SQL = statements("list_sessions", {
   /** Each condition is off while its parameter is null. */
@@ -42,9 +46,9 @@ const SQL = statements("list_sessions", {
     JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = $1
       ${filtersOf("list")
-        .map(([name, { kind }], i) => {
-          const type = kind === undefined ? "text" : "bigint";
-          return `AND ($${i + 10}::${type} IS NULL OR ${TESTS[name](`$${i + 10}`)})`;
+        .map(([name, row], i) => {
+          const type = row.kind === undefined ? "text" : "bigint";
+          return `AND ($${i + 10}::${type} IS NULL OR ${sessionTest(name, row, `$${i + 10}`)})`;
         })
         .join("\n      ")}
       AND CASE WHEN $3::int IS NOT NULL AND position('"machineMade":true'::bytea IN s.metadata) > 0

@@ -8,7 +8,7 @@
  */
 
 import type { Session } from "../../../model/session.ts";
-import { eachFilter } from "../../../model/session-filters.ts";
+import { eachFilter, filtersOf, type SessionFilterRow } from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
 import { filterValues } from "../../rows/session-values.ts";
@@ -20,8 +20,12 @@ import { toSessions } from "./sessions.ts";
 /** Up to this many matches are sorted instead of scanning the interaction index. */
 const FEW = 1_000;
 
-/** The condition of each filter on `s`, for a value. */
-const TESTS = eachFilter("list", ({ table, column }, name) => (value: string) => {
+/** The condition of a filter on `s`, for a value. */
+export function sessionTest(
+  name: string,
+  { table, column }: Partial<SessionFilterRow>,
+  value: string,
+): string {
   switch (name) {
     case "project":
       return `s.project_id = ${value} OR s.project_path = ${value}
@@ -37,7 +41,7 @@ const TESTS = eachFilter("list", ({ table, column }, name) => (value: string) =>
     ? `s.${column} = ${value}`
     : `EXISTS (SELECT 1 FROM ${table} m
       WHERE m.tenant = ?1 AND m.session = s.session AND m.${column} = ${value})`;
-});
+}
 
 /** Damaged JSON is reported when the session is read. Test the text first, which is cheaper. */
 const METADATA = "CAST(s.metadata AS TEXT)";
@@ -52,13 +56,13 @@ const HAS_METADATA = `CASE WHEN json_valid(${METADATA}) THEN NOT EXISTS (
       ELSE 0 END`;
 
 /** The parameters after those of the filters. */
-const AFTER = 5 + Object.keys(TESTS).length;
+const AFTER = 5 + filtersOf("list").length;
 
 /** Each filter is off while its parameter is null. */
 const FILTERS = `(?3 IS NULL OR NOT ${IS_MACHINE_MADE})
     AND (?4 IS NULL OR ${HAS_METADATA})
-    ${Object.values(TESTS)
-      .map((test, i) => `AND (?${i + 5} IS NULL OR ${test(`?${i + 5}`)})`)
+    ${filtersOf("list")
+      .map(([name, row], i) => `AND (?${i + 5} IS NULL OR ${sessionTest(name, row, `?${i + 5}`)})`)
       .join("\n    ")}`;
 
 const SQL = statements("list_sessions", {
@@ -96,13 +100,14 @@ const INDEXED = [
 
 /** The statement that finds the few sessions of each. */
 const FEW_OF = statements("few_sessions", {
-  ...eachFilter("list", ({ table, column }, name) =>
-    table === undefined
-      ? `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND (${TESTS[name]("?2")}) LIMIT ?3`
-      : `SELECT session FROM ${table} WHERE tenant = ?1 AND ${column} = ?2 LIMIT ?3`,
+  ...eachFilter("list", (row, name) =>
+    row.table === undefined
+      ? `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND (${sessionTest(name, row, "?2")})
+        LIMIT ?3`
+      : `SELECT session FROM ${row.table} WHERE tenant = ?1 AND ${row.column} = ?2 LIMIT ?3`,
   ),
   repo: `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.repo IS NOT NULL
-    AND (${TESTS.repo("?2")}) LIMIT ?3`,
+    AND (${sessionTest("repo", {}, "?2")}) LIMIT ?3`,
   /** The range up to the last code point holds every key with the prefix. */
   keyPrefix: `SELECT session FROM sessions WHERE tenant = ?1 AND origin_key >= ?2
     AND origin_key <= ?2 || char(1114111, 1114111) LIMIT ?3`,
