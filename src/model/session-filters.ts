@@ -43,6 +43,7 @@ export const SESSION_FILTERS = {
     onAppend: true,
     help: "Only sessions in which this actor took part.",
   },
+  /** Only this project, by its id. */
   projectId: { of: ["list", "stats"], column: "project_id" },
   /** A project's id, or the end of its path. */
   project: {
@@ -90,6 +91,7 @@ export const SESSION_FILTERS = {
     column: "source",
     help: "Only sessions written by this tool.",
   },
+  /** Only forks of this session, and its sub-agents. */
   parentSessionId: { of: ["list"], column: "parent_session_id" },
   session: {
     of: ["search"],
@@ -160,6 +162,10 @@ export interface SessionFilterRow
   readonly kind?: FilterKind;
   readonly onAppend?: true;
   readonly bound?: "path" | "text";
+}
+
+export function filterRow(name: SessionFilterName): SessionFilterRow {
+  return SESSION_FILTERS[name];
 }
 
 /** The filters of a call, in the order of the table. */

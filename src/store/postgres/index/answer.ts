@@ -1,6 +1,6 @@
 /** Answers the index's reads. */
 
-import { filtersOf, type SessionFilterRow } from "../../../model/session-filters.ts";
+import { filterRow, filtersOf, type SessionFilterName } from "../../../model/session-filters.ts";
 import type { Answers, Need, SessionCondition, SessionPath } from "../../../search/port.ts";
 import { IS_WHOLE, toSessionPaths } from "../../index/window.ts";
 import { sessionTest } from "../operations/list-sessions.ts";
@@ -12,13 +12,13 @@ import { readBlobs } from "./segments.ts";
 import { readWindows } from "./windows.ts";
 
 /** The condition of a filter, for a list of values. */
-function scopeTest(name: string, row: SessionFilterRow, values: string): string {
-  const { table, column, kind } = row;
+function scopeTest(name: SessionFilterName, values: string): string {
+  const { table, column, kind } = filterRow(name);
   if (name === "excludeSession") return `s.id <> ALL (${values})`;
   if (column === undefined) {
     const isGiven = kind === undefined ? "wanted.value <> ''" : "true";
     return `EXISTS (SELECT 1 FROM unnest(${values}) AS wanted (value)
-        WHERE ${isGiven} AND (${sessionTest(name, row, "wanted.value")}))`;
+        WHERE ${isGiven} AND (${sessionTest(name, "wanted.value")}))`;
   }
   return table === undefined
     ? `s.${column} = ANY (${values})`
@@ -42,9 +42,9 @@ const SQL = statements("answers", {
    */
   sessions: `SELECT s.session FROM sessions s WHERE s.tenant = $1
     ${filtersOf("search")
-      .map(([name, row], i) => {
-        const type = row.kind === undefined ? "text" : "bigint";
-        return `AND ($${i + 2}::${type}[] IS NULL OR ${scopeTest(name, row, `$${i + 2}`)})`;
+      .map(([name, { kind }], i) => {
+        const type = kind === undefined ? "text" : "bigint";
+        return `AND ($${i + 2}::${type}[] IS NULL OR ${scopeTest(name, `$${i + 2}`)})`;
       })
       .join("\n    ")}
     ORDER BY s.session`,

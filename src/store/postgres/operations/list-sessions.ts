@@ -7,7 +7,7 @@
  */
 
 import type { MetadataFilter, Session } from "../../../model/session.ts";
-import { filtersOf, type SessionFilterRow } from "../../../model/session-filters.ts";
+import { filterRow, filtersOf, type SessionFilterName } from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
 import { filterValues } from "../../rows/session-values.ts";
@@ -17,11 +17,8 @@ import type { Transaction } from "../transaction.ts";
 import { toSessions } from "./sessions.ts";
 
 /** The condition of a filter on `s`, for a value. */
-export function sessionTest(
-  name: string,
-  { table, column }: Partial<SessionFilterRow>,
-  value: string,
-): string {
+export function sessionTest(name: SessionFilterName, value: string): string {
+  const { table, column } = filterRow(name);
   switch (name) {
     case "project":
       return `s.project_id = ${value} OR s.project_path = ${value}
@@ -46,9 +43,9 @@ const SQL = statements("list_sessions", {
     JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = $1
       ${filtersOf("list")
-        .map(([name, row], i) => {
-          const type = row.kind === undefined ? "text" : "bigint";
-          return `AND ($${i + 10}::${type} IS NULL OR ${sessionTest(name, row, `$${i + 10}`)})`;
+        .map(([name, { kind }], i) => {
+          const type = kind === undefined ? "text" : "bigint";
+          return `AND ($${i + 10}::${type} IS NULL OR ${sessionTest(name, `$${i + 10}`)})`;
         })
         .join("\n      ")}
       AND CASE WHEN $3::int IS NOT NULL AND position('"machineMade":true'::bytea IN s.metadata) > 0

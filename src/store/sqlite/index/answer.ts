@@ -37,12 +37,11 @@ const SQL = statements("answers", {
 
 /** The statement of each filter, for a list of values. */
 const LISTS = statements("scope_of", {
-  ...eachFilter("search", (row, name) => {
-    const { table, column } = row;
+  ...eachFilter("search", ({ table, column }, name) => {
     if (column === undefined) {
       return `SELECT s.session FROM sessions s WHERE s.tenant = ?1
         AND EXISTS (SELECT 1 FROM json_each(?2) p
-          WHERE p.value <> '' AND (${sessionTest(name, row, "p.value")}))`;
+          WHERE p.value <> '' AND (${sessionTest(name, "p.value")}))`;
     }
     const from = table === undefined ? "session FROM sessions" : `DISTINCT session FROM ${table}`;
     return `SELECT ${from} WHERE tenant = ? AND ${column} IN (SELECT value FROM json_each(?))`;
@@ -55,7 +54,7 @@ const LISTS = statements("scope_of", {
         OR substr(s.project_path, -length(p.value) - 1) IN ('/' || p.value, '\\' || p.value)))`,
   /** The whole remote, or its last parts. */
   repo: `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.repo IS NOT NULL
-    AND EXISTS (SELECT 1 FROM json_each(?2) r WHERE r.value <> '' AND (${sessionTest("repo", {}, "r.value")}))`,
+    AND EXISTS (SELECT 1 FROM json_each(?2) r WHERE r.value <> '' AND (${sessionTest("repo", "r.value")}))`,
 });
 
 /**

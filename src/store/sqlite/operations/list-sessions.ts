@@ -8,7 +8,12 @@
  */
 
 import type { Session } from "../../../model/session.ts";
-import { eachFilter, filtersOf, type SessionFilterRow } from "../../../model/session-filters.ts";
+import {
+  eachFilter,
+  filterRow,
+  filtersOf,
+  type SessionFilterName,
+} from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
 import { filterValues } from "../../rows/session-values.ts";
@@ -21,11 +26,8 @@ import { toSessions } from "./sessions.ts";
 const FEW = 1_000;
 
 /** The condition of a filter on `s`, for a value. */
-export function sessionTest(
-  name: string,
-  { table, column }: Partial<SessionFilterRow>,
-  value: string,
-): string {
+export function sessionTest(name: SessionFilterName, value: string): string {
+  const { table, column } = filterRow(name);
   switch (name) {
     case "project":
       return `s.project_id = ${value} OR s.project_path = ${value}
@@ -62,7 +64,7 @@ const AFTER = 5 + filtersOf("list").length;
 const FILTERS = `(?3 IS NULL OR NOT ${IS_MACHINE_MADE})
     AND (?4 IS NULL OR ${HAS_METADATA})
     ${filtersOf("list")
-      .map(([name, row], i) => `AND (?${i + 5} IS NULL OR ${sessionTest(name, row, `?${i + 5}`)})`)
+      .map(([name], i) => `AND (?${i + 5} IS NULL OR ${sessionTest(name, `?${i + 5}`)})`)
       .join("\n    ")}`;
 
 const SQL = statements("list_sessions", {
@@ -100,14 +102,13 @@ const INDEXED = [
 
 /** The statement that finds the few sessions of each. */
 const FEW_OF = statements("few_sessions", {
-  ...eachFilter("list", (row, name) =>
-    row.table === undefined
-      ? `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND (${sessionTest(name, row, "?2")})
-        LIMIT ?3`
-      : `SELECT session FROM ${row.table} WHERE tenant = ?1 AND ${row.column} = ?2 LIMIT ?3`,
+  ...eachFilter("list", ({ table, column }, name) =>
+    table === undefined
+      ? `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND (${sessionTest(name, "?2")}) LIMIT ?3`
+      : `SELECT session FROM ${table} WHERE tenant = ?1 AND ${column} = ?2 LIMIT ?3`,
   ),
   repo: `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.repo IS NOT NULL
-    AND (${sessionTest("repo", {}, "?2")}) LIMIT ?3`,
+    AND (${sessionTest("repo", "?2")}) LIMIT ?3`,
   /** The range up to the last code point holds every key with the prefix. */
   keyPrefix: `SELECT session FROM sessions WHERE tenant = ?1 AND origin_key >= ?2
     AND origin_key <= ?2 || char(1114111, 1114111) LIMIT ?3`,
