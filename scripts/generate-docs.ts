@@ -206,7 +206,7 @@ function filterTable(call: "list" | "search"): string {
   ]);
   const columns = call === "list" ? [0, 1, 3] : [0, 1, 2, 3];
   return table(
-    columns.map((i) => ["filter", "kind", "in a query", "keeps"][i] ?? ""),
+    columns.map((i) => ["filter", "kind", "in a query", "which sessions"][i] ?? ""),
     rows.map((row) => columns.map((i) => row[i] ?? "")),
   );
 }

@@ -91,7 +91,7 @@ export const SESSION_FILTERS = {
     column: "source",
     help: "Only sessions written by this tool.",
   },
-  /** Only forks of this session, and its sub-agents. */
+  /** Only forks of this session. */
   parentSessionId: { of: ["list"], column: "parent_session_id" },
   session: {
     of: ["search"],
@@ -164,8 +164,9 @@ export interface SessionFilterRow
   readonly bound?: "path" | "text";
 }
 
-export function filterRow(name: SessionFilterName): SessionFilterRow {
-  return SESSION_FILTERS[name];
+/** Empty for a name that is no filter. */
+export function filterRow(name: string): Partial<SessionFilterRow> {
+  return SESSION_FILTERS[name as SessionFilterName] ?? {};
 }
 
 /** The filters of a call, in the order of the table. */

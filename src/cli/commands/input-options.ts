@@ -11,10 +11,9 @@ import type { Kind, TypeOf } from "../../model/inputs/kinds.ts";
 import {
   type FilteredCall,
   type FiltersOf,
+  filterRow,
   filtersOf,
-  SESSION_FILTERS,
   type SessionFilterName,
-  type SessionFilterRow,
 } from "../../model/session-filters.ts";
 import { flag, option, type ValueOption } from "../command.ts";
 import { toChoice, toCount, toFuture, toNumber } from "../values.ts";
@@ -29,7 +28,7 @@ export function filterOptions<Name extends SessionFilterName>(
   ...names: readonly Name[]
 ): Readonly<Record<Extract<Name, Lowercase<Name>>, ValueOption>> {
   const options = names.map((name) => {
-    const { kind, value = "NAME", help = "" }: SessionFilterRow = SESSION_FILTERS[name];
+    const { kind, value = "NAME", help = "" } = filterRow(name);
     return [flagOf(name), kind === "flag" ? flag(help) : option(value, help)] as const;
   });
   return Object.fromEntries(options) as never;
@@ -49,9 +48,8 @@ const FLAGS: Readonly<Record<string, string>> = {
 };
 
 export function flagOf(name: string): string {
-  const filters: Readonly<Record<string, SessionFilterRow>> = SESSION_FILTERS;
   const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return filters[name]?.flag ?? FLAGS[name] ?? dashed;
+  return filterRow(name).flag ?? FLAGS[name] ?? dashed;
 }
 
 const asGiven = (text: string) => text;
@@ -98,7 +96,7 @@ export function toInput<Call extends keyof Calls>(
 
 function read(name: string, kind: Kind, text: string, option: string): unknown {
   if (name === "since" || name === "until") return parseTime(text, option, name);
-  if (name in SESSION_FILTERS && kind === "time") return parseTime(text, option, "since");
+  if (filterRow(name).kind === "time") return parseTime(text, option, "since");
   if (name === "repo") return normalizeRemote(text);
   if (Array.isArray(kind)) return toChoice(text, kind, option);
   return READ[kind as ReadKind]?.(text, option);

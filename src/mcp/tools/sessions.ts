@@ -192,10 +192,7 @@ async function readPage(
   input: z.infer<typeof INPUT>,
 ): Promise<SessionListPage> {
   const { limit, cursor, machine_made: machineMade } = input;
-  const filter = {
-    ...sessionFilter("list", input, nowOf(host)),
-    ...defined({ machineMade }),
-  };
+  const filter = { ...sessionFilter("list", input, nowOf(host)), ...defined({ machineMade }) };
   const sessions: Session[] = [];
   let after = cursor;
   // Reads more pages to replace omitted sessions, within a limit.

@@ -7,7 +7,7 @@ import { z } from "zod";
 import { toWireName, type WireName } from "../../api/wire.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Kind, TypeOf } from "../../model/inputs/kinds.ts";
-import { SESSION_FILTERS, type SessionFilterRow } from "../../model/session-filters.ts";
+import { filterRow } from "../../model/session-filters.ts";
 import {
   count,
   countQuery,
@@ -50,7 +50,6 @@ const BODY: Schemas = {
 
 /** The calls whose filters have their own limits and descriptions. */
 const FILTERED = ["listSessions", "facets", "stats", "recapSessions", "reviewSessions"];
-const FILTERS: Readonly<Record<string, SessionFilterRow>> = SESSION_FILTERS;
 const BOUNDS: Schemas = { path, text: z.string().min(1) };
 
 type Calls = typeof INPUTS;
@@ -74,7 +73,7 @@ export function inputOf<Call extends keyof Calls, Own extends Schemas = Record<n
   const kinds = place === "query" ? QUERY : BODY;
   for (const [name, kind] of Object.entries<Kind>(INPUTS[call])) {
     const wire = toWireName(name);
-    const { bound = "", about } = (FILTERED.includes(call) && FILTERS[name]) || {};
+    const { bound = "", about } = FILTERED.includes(call) ? filterRow(name) : {};
     const plain = BOUNDS[bound]?.optional() ?? schemaOf(name, kind, kinds);
     const schema = own?.[wire] ?? (about ? plain?.meta({ description: about }) : plain);
     if (schema !== undefined) shape[wire] = schema;
