@@ -15,7 +15,7 @@
  * OR binds its neighbours first: `a AND b OR c` is `a AND (b OR c)`.
  */
 
-import { ROLES, type Role } from "../../model/entry.ts";
+import { ROLES } from "../../model/entry.ts";
 import type { QUERY_MATCHES } from "../../model/inputs/choices.ts";
 import { KINDS } from "../../model/inputs/kinds.ts";
 import { type FilterKind, filtersOf } from "../../model/session-filters.ts";
@@ -195,7 +195,7 @@ class Parser {
   #list({ name, read, flaw }: Listed, value: string, text: string): boolean {
     const found = read(value, this.#options.now);
     if (found === undefined) this.#notes.push(`${text} ${flaw}; it was searched as words.`);
-    else this.#filters[name] = [...(this.#filters[name] ?? []), found] as Role[];
+    else Object.assign(this.#filters, { [name]: [...(this.#filters[name] ?? []), found] });
     return found !== undefined;
   }
 

@@ -44,7 +44,7 @@ export function insertSessionSql(parameter: Parameter): string {
 export function filterValues(filter: SessionFilter): (string | number | null)[] {
   return filtersOf("list").map(([name]) => {
     const value = filter[name] ?? null;
-    return name === "title" && value !== null ? foldTitle(value) : value;
+    return name === "title" && typeof value === "string" ? foldTitle(value) : value;
   });
 }
 
