@@ -104,13 +104,12 @@ export const QUERY_ROUTES: readonly Route[] = [
 ];
 
 const text = z.string();
-const roles = z.enum(ROLES);
 
 const askedOf = {
   query: text
     .optional()
     .meta({ description: "Counts the hits of a search; if left out, the sessions of a list." }),
-  role: roles.optional().meta({ description: "Only with a query." }),
+  role: z.enum(ROLES).optional().meta({ description: "Only with a query." }),
   branches: z.enum(BRANCH_SCOPES).optional().meta({ description: "Only with a query." }),
 };
 

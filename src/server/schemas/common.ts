@@ -100,9 +100,10 @@ export const metadataQuery: z.ZodType<MetadataFilter, string> = z
   .meta({ description: 'Fields that the metadata has, as JSON: {"ticket":"A-1"}.' });
 
 /** One value, or several, of a filter in a body. */
-export const oneOrMore: z.ZodOptional<z.ZodType<string | string[], string | string[]>> = z
-  .union([key, z.array(key).max(MAX_FILTER_VALUES)])
-  .optional() as z.ZodOptional<z.ZodType<string | string[], string | string[]>>;
+export const oneOrMore: z.ZodType<string | string[]> = z.union([
+  key,
+  z.array(key).max(MAX_FILTER_VALUES),
+]);
 
 /** One value, or several as alternatives: `role=user&role=tool`. */
 export const manyQuery: z.ZodType<string[], string | string[]> = z

@@ -45,7 +45,7 @@ const BODY: Schemas = {
   name: key,
   texts: z.array(key),
   time: timeInput,
-  "text|texts": oneOrMore.unwrap(),
+  "text|texts": oneOrMore,
 };
 
 /** The calls whose filters have their own limits and descriptions. */
