@@ -26,6 +26,7 @@ import {
   ORIGIN_FIELDS,
   SESSION_FIELDS,
 } from "../src/model/session-fields.ts";
+import { SESSION_FILTERS, type SessionFilterRow } from "../src/model/session-filters.ts";
 import type { Migration } from "../src/store/migration.ts";
 import { POSTGRES_MIGRATIONS } from "../src/store/postgres/schema/index.ts";
 import { SEGMENT_TABLES } from "../src/store/sqlite/index/segment-schema.ts";
@@ -46,6 +47,7 @@ const PARTS: Readonly<Record<string, () => string>> = {
   limits: limitTable,
   "mcp-tools": toolTable,
   "session-fields": sessionFieldTable,
+  "session-filters": filterTable,
   "schema-sqlite": () => schema(SQLITE_MIGRATIONS),
   "schema-segments": () => fenced("sql", SEGMENT_TABLES.trim()),
   "schema-postgres": () => schema(POSTGRES_MIGRATIONS),
@@ -190,6 +192,21 @@ function sessionFieldTable(): string {
     }),
   );
   return table(["field", "on the wire", "kind", "set by callers", "what it is"], rows);
+}
+
+/** Each filter with its comment, or else its help. */
+function filterTable(): string {
+  const comments = commentsOf("src/model/session-filters.ts", /(\w+): \{/);
+  const rows = Object.entries<SessionFilterRow>(SESSION_FILTERS).map(
+    ([name, { of, kind = "text", word, help }]) => [
+      `\`${name}\``,
+      kind,
+      of.filter((call) => call === "list" || call === "search").join(", "),
+      word === undefined ? "" : `\`${word}:\``,
+      comments.get(name) ?? help ?? missing(name),
+    ],
+  );
+  return table(["filter", "kind", "of", "in a query", "which sessions"], rows);
 }
 
 /** A code and the comment above it in the sources. */

@@ -113,7 +113,7 @@ export function traceStore(
         {
           operation: "search_memory",
           tenant,
-          conversation: onlyOne(request.scope.sessionIds),
+          conversation: onlyOne(request.scope.session),
           query: request.query,
         },
         () => store.search(tenant, request, signal),

@@ -15,7 +15,7 @@ import type { Mark } from "../model/mark.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import { memoryKey, readMemoryKey } from "../model/note.ts";
 import { RECORD_KEY_PREFIX } from "../model/record.ts";
-import { type FilterFields, type FiltersOf, filtersOf } from "../model/session-filters.ts";
+import { type FilterFields, filtersOf, type Stored } from "../model/session-filters.ts";
 import type { NoteField } from "../search/index/layout.ts";
 import type { SessionCondition } from "../search/port.ts";
 import { asksForNow } from "../search/query/asks-for-now.ts";
@@ -39,7 +39,7 @@ import { shownMarks } from "./marks.ts";
 /** Several values are alternatives; different filters must all hold. */
 type OneOrMore = string | readonly string[];
 
-export interface SearchInput extends FilterFields<FiltersOf<"search">, OneOrMore> {
+export interface SearchInput extends FilterFields<"search"> {
   readonly role?: OneOrMore;
   readonly tool?: OneOrMore;
   /** Messages at or after this time. */
@@ -276,19 +276,25 @@ function windowOf(input: SearchInput): { readonly before: number; readonly after
 }
 
 export function toScope(input: SearchInput): SessionCondition {
-  const lists = filtersOf("search").map(([name, { scope = name }]) => {
-    return [scope, list(input[name], name)] as const;
-  });
+  const lists = filtersOf("search").map(([name]) => [name, list(input[name], name)] as const);
   return Object.fromEntries(lists.filter(([, values]) => values !== undefined));
 }
 
-function list(value: OneOrMore | undefined, field: string): readonly string[] | undefined {
+function list<Value extends string | number | boolean | Date>(
+  value: Value | readonly Value[] | undefined,
+  field: string,
+): readonly Stored<Value>[] | undefined {
   if (value === undefined) return undefined;
-  const values = typeof value === "string" ? [value] : value;
+  const values = Array.isArray(value) ? (value as readonly Value[]) : [value as Value];
   if (values.length > MAX_FILTER_VALUES) {
     throw tooLarge(field, MAX_FILTER_VALUES, values.length, "search in several calls");
   }
-  return values.map((one) => checkKey(one, field));
+  return values.map((one) => toStored(one, field));
+}
+
+/** A filter's value of its kind, as stores take it. */
+export function toStored<Value>(value: Value, field: string): Stored<Value> {
+  return (typeof value === "string" ? checkKey(value, field) : Number(value)) as Stored<Value>;
 }
 
 function toProfile(ranking: NonNullable<SearchInput["ranking"]>): RankingProfile {

@@ -15,7 +15,7 @@
 import type { Block } from "../model/block.ts";
 import type { EntryKind, EntryStatus, Role } from "../model/entry.ts";
 import type { StoredMark } from "../model/mark.ts";
-import type { FiltersOf, SESSION_FILTERS } from "../model/session-filters.ts";
+import type { StoredFields } from "../model/session-filters.ts";
 import type { AddVectorsTask, StartVectorsTask, VectorIndex } from "./vectors/vector-port.ts";
 
 /** One immutable segment: the feed's changes in `(from, to]`, as of the snapshot `builtAt`. */
@@ -162,9 +162,11 @@ export interface SessionPath {
   readonly ranges: readonly { readonly chain: number; readonly maxDepth: number }[];
 }
 
+type Filters = StoredFields<"search">;
+
 /** The sessions in scope. All given conditions must hold; within a list, one must. */
 export type SessionCondition = {
-  readonly [Name in FiltersOf<"search"> as (typeof SESSION_FILTERS)[Name]["scope"]]?: readonly string[];
+  readonly [Name in keyof Filters]?: readonly NonNullable<Filters[Name]>[];
 };
 
 /** The part of a session around a hit: messages on the path through one entry. */

@@ -27,12 +27,12 @@ describe("scopes", () => {
 
   test("are invalidated by content, or all", () => {
     const scopes = new ScopeCache();
-    scopes.add('{"models":["m"]}', numbers(1));
-    scopes.add('{"agents":["a"]}', numbers(3));
-    scopes.forget(/"models":/);
-    expect(scopes.get('{"models":["m"]}')).toBeUndefined();
-    expect(scopes.get('{"agents":["a"]}')).toBeDefined();
+    scopes.add('{"model":["m"]}', numbers(1));
+    scopes.add('{"agent":["a"]}', numbers(3));
+    scopes.forget(/"model":/);
+    expect(scopes.get('{"model":["m"]}')).toBeUndefined();
+    expect(scopes.get('{"agent":["a"]}')).toBeDefined();
     scopes.clear();
-    expect(scopes.get('{"agents":["a"]}')).toBeUndefined();
+    expect(scopes.get('{"agent":["a"]}')).toBeUndefined();
   });
 });

@@ -1,5 +1,6 @@
 /** A process's caches between searches: an LRU of tenants, and a shared index cache. */
 
+import { filtersOf } from "../model/session-filters.ts";
 import { HeadCache } from "./head-cache.ts";
 import type { IndexingOptions } from "./index/add-feed.ts";
 import { DEFAULT_CACHE_BYTES, IndexCache } from "./index/index-cache.ts";
@@ -51,6 +52,9 @@ const MAX_TENANTS = 32;
 const MAX_PATHS = 50_000;
 /** A session without branches needs none. */
 const NO_RANGES: SessionPath["ranges"] = [];
+const APPENDED = filtersOf("search").filter(([, { onAppend }]) => onAppend);
+/** In the text of a scope that an append may change. */
+const ON_APPEND = new RegExp(`"(${APPENDED.map(([name]) => name).join("|")})":`);
 
 export class TenantCache {
   readonly cache: IndexCache;
@@ -114,8 +118,7 @@ export class TenantCache {
   /** Invalidates the sessions that the feed names after `after`. */
   forgetNamed(after: number, { through, touched, sessions, deleted }: FeedSlice): void {
     if (sessions.length + deleted.length > 0) this.#scopes.clear();
-    // An append adds its actor to the participants, and its model to the models.
-    if (touched.length > 0) this.#scopes.forget(/"(participants|models)":/);
+    if (touched.length > 0) this.#scopes.forget(ON_APPEND);
     if (after > this.#seen) this.forgetJoined();
     for (const session of touched) {
       this.#paths.delete(session);

@@ -177,7 +177,7 @@ describe("the index ranks as the naive formula", () => {
         const brute = new BruteForce(model);
         expectSame(fixture, brute, one, {
           limit: 3,
-          more: { scope: { agents: ["b"] } },
+          more: { scope: { agent: ["b"] } },
           inScope: (session) => model.sessions.get(session)?.agent === "b",
         });
         expectSame(fixture, brute, one, {
@@ -232,7 +232,7 @@ describe("the index ranks as the naive formula", () => {
       expectSame(fixture, brute, `${query} "w0 w1"`, { limit: 5 });
       expectSame(fixture, brute, query, {
         limit: 5,
-        more: { scope: { agents: ["b"] } },
+        more: { scope: { agent: ["b"] } },
         inScope: (session) => fixture.model.sessions.get(session)?.agent === "b",
       });
     }

@@ -18,7 +18,7 @@ import type { JsonObject } from "../model/json.ts";
 import type { Fact, Memory } from "../model/note.ts";
 import type { IngestFigures, MetadataFilter, Origin, Session } from "../model/session.ts";
 import type { NullableSettable, SettableField } from "../model/session-fields.ts";
-import type { FilterFields, FiltersOf } from "../model/session-filters.ts";
+import type { StoredFields } from "../model/session-filters.ts";
 import type { FieldsOf } from "../model/shape.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { Payload } from "../transcript/content.ts";
@@ -82,7 +82,7 @@ export interface SessionPatch extends Partial<Pick<Session, SettableField>> {
   readonly origin?: Pick<Origin, "key" | "projectId" | "projectPath" | "gitBranch" | "repo">;
 }
 
-export interface SessionFilter extends FilterFields<FiltersOf<"list">, string> {
+export interface SessionFilter extends StoredFields<"list"> {
   /** Last interaction at or after, and before. */
   readonly since?: number;
   readonly until?: number;

@@ -133,10 +133,10 @@ export class IndexModel {
         return need.sessions.flatMap((session) => this.#path(session));
       case "scope":
         return Uint32Array.from(
-          [...this.sessions].flatMap(([number, { agent, project }]) => {
-            const { agents, projects } = need.scope;
-            if (agents !== undefined && !agents.includes(agent)) return [];
-            if (projects !== undefined && !projects.includes(project ?? "")) return [];
+          [...this.sessions].flatMap(([number, session]) => {
+            const { agent, project } = need.scope;
+            if (agent !== undefined && !agent.includes(session.agent)) return [];
+            if (project !== undefined && !project.includes(session.project ?? "")) return [];
             return [number];
           }),
         ).sort();

@@ -1,6 +1,7 @@
 /** For every call of the library and every field of its input: values that must be refused. */
 
 import type { Engine, SessionHandle } from "../../src/index.ts";
+import { eachFilter } from "../../src/model/session-filters.ts";
 
 export interface WrongCall {
   readonly name: string;
@@ -96,16 +97,10 @@ const OPEN: Fields = {
   idempotencyKey: NO_NAME,
 };
 
+const WRONG = { text: NO_ID, count: NO_COUNT, flag: NO_FLAG, time: NO_TIME };
+
 const FILTER: Fields = {
-  agent: NO_ID,
-  owner: NO_ID,
-  participant: NO_ID,
-  projectId: NO_ID,
-  workstation: NO_ID,
-  source: NO_ID,
-  parentSessionId: NO_ID,
-  title: NO_ID,
-  keyPrefix: NO_ID,
+  ...eachFilter("list", ({ kind = "text" }) => WRONG[kind as keyof typeof WRONG]),
   metadata: [...NO_OBJECT, { a: null }, { a: [1] }, { a: {} }, { a: Number.NaN }, { "\0": 1 }],
   since: NO_TIME,
   until: NO_TIME,

@@ -9,11 +9,13 @@ import { defined } from "../../model/defined.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Kind, TypeOf } from "../../model/inputs/kinds.ts";
 import {
-  SESSION_FILTERS,
+  type FilteredCall,
+  type FiltersOf,
+  filterRow,
+  filtersOf,
   type SessionFilterName,
-  type SessionFilterRow,
 } from "../../model/session-filters.ts";
-import { option, type ValueOption } from "../command.ts";
+import { flag, option, type ValueOption } from "../command.ts";
 import { toChoice, toCount, toFuture, toNumber } from "../values.ts";
 
 export const UNTIL: ValueOption = option(
@@ -21,21 +23,20 @@ export const UNTIL: ValueOption = option(
   "Up to then; a day, a month or a year counts whole.",
 );
 
-type FlagOf<Name extends SessionFilterName> = (typeof SESSION_FILTERS)[Name] extends {
-  readonly flag: infer Flag extends string;
-}
-  ? Flag
-  : Name;
-
 /** The option of each filter. */
 export function filterOptions<Name extends SessionFilterName>(
   ...names: readonly Name[]
-): Readonly<Record<FlagOf<Name>, ValueOption>> {
+): Readonly<Record<Extract<Name, Lowercase<Name>>, ValueOption>> {
   const options = names.map((name) => {
-    const { value = "NAME", help = "" }: SessionFilterRow = SESSION_FILTERS[name];
-    return [flagOf(name), option(value, help)] as const;
+    const { kind, value = "NAME", help = "" } = filterRow(name);
+    return [flagOf(name), kind === "flag" ? flag(help) : option(value, help)] as const;
   });
-  return Object.fromEntries(options) as Readonly<Record<FlagOf<Name>, ValueOption>>;
+  return Object.fromEntries(options) as never;
+}
+
+/** The filters of a call that have an option. */
+export function withOption<Call extends FilteredCall>(call: Call): readonly FiltersOf<Call>[] {
+  return filtersOf(call).flatMap(([name, { help }]) => (help === undefined ? [] : [name]));
 }
 
 /** The flags that are not their field's name with dashes. */
@@ -46,10 +47,9 @@ const FLAGS: Readonly<Record<string, string>> = {
   sourceEntry: "source",
 };
 
-function flagOf(name: string): string {
-  const filters: Readonly<Record<string, SessionFilterRow>> = SESSION_FILTERS;
+export function flagOf(name: string): string {
   const dashed = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-  return filters[name]?.flag ?? FLAGS[name] ?? dashed;
+  return filterRow(name).flag ?? FLAGS[name] ?? dashed;
 }
 
 const asGiven = (text: string) => text;
@@ -96,6 +96,7 @@ export function toInput<Call extends keyof Calls>(
 
 function read(name: string, kind: Kind, text: string, option: string): unknown {
   if (name === "since" || name === "until") return parseTime(text, option, name);
+  if (filterRow(name).kind === "time") return parseTime(text, option, "since");
   if (name === "repo") return normalizeRemote(text);
   if (Array.isArray(kind)) return toChoice(text, kind, option);
   return READ[kind as ReadKind]?.(text, option);

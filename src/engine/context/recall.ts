@@ -89,8 +89,7 @@ function factsWithin(
   session: Session,
 ): Promise<readonly Fact[]> {
   if (within === "tenant") return searchFactsOf(engine, query, limit, {});
-  const sessions =
-    within === "session" ? { sessionIds: [session.id] } : { owners: [session.owner] };
+  const sessions = within === "session" ? { session: [session.id] } : { owner: [session.owner] };
   return searchFactsOf(engine, query, limit, sessions);
 }
 

@@ -65,7 +65,7 @@ async function settleOwner(
   const { store, tenant } = engine;
   const session = await store.findSession(tenant, sessionId);
   if (session === undefined) return [];
-  const scope = { owners: [session.owner], excludedSessionIds: [sessionId] };
+  const scope = { owner: [session.owner], excludeSession: [sessionId] };
   const replaced = new Set(added.flatMap(({ supersedes }) => supersedes));
   const cited = added.filter(({ id, sourceEntry }) => sourceEntry !== null && !replaced.has(id));
   const rivals = new Map<string, Fact>();

@@ -27,11 +27,6 @@ export interface FacetsInput
 /** Fields without a meaning for a list. */
 const OF_SEARCH = ["role", "branches", "asYouType"] as const;
 
-export interface FacetCount {
-  readonly value: string;
-  readonly count: number;
-}
-
 export interface FacetCount extends FieldsOf<typeof FACET_COUNT> {}
 
 /** At most 50 values per filter, most frequent first. */
@@ -118,7 +113,9 @@ async function addSessions(
   for (const { model, sessions: count } of models) tally.add("model", model, count);
 }
 
-type FacetName = Exclude<keyof Facets, "sessions" | "more" | "since">;
+const NAMES = ["agent", "project", "workstation", "repo", "source", "model", "role"] as const;
+type FacetName = (typeof NAMES)[number];
+type Named = Record<FacetName, FacetCount[]>;
 
 class FacetTally {
   readonly #now: number;
@@ -154,13 +151,7 @@ class FacetTally {
     return {
       sessions: this.#sessions,
       more,
-      agent: this.#list("agent"),
-      project: this.#list("project"),
-      workstation: this.#list("workstation"),
-      repo: this.#list("repo"),
-      source: this.#list("source"),
-      model: this.#list("model"),
-      role: this.#list("role"),
+      ...(Object.fromEntries(NAMES.map((name) => [name, this.#list(name)])) as Named),
       since: [...this.#ages].map(([value, count]) => ({ value, count })),
     };
   }

@@ -1,20 +1,21 @@
 /** Pages of sessions, newest interaction first. */
 
+import { defined } from "../../model/defined.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { describe, isPlainObject } from "../../model/json.ts";
 import { costOf, type PriceTable, priceOf, totalTokens } from "../../model/prices.ts";
 import { HOUR_CACHE_KEY, type MetadataFilter, type Session } from "../../model/session.ts";
-import type { FiltersOf } from "../../model/session-filters.ts";
+import type { FilterFields, FiltersOf } from "../../model/session-filters.ts";
 import type { TextPlace } from "../../search/request.ts";
 import type { TextRun } from "../../search/text/text-run.ts";
 import type { SessionFilter, UsageSum } from "../../store/records.ts";
 import { checkInput, checkKey, checkLimit, checkPeriod, invalid, tooLarge } from "../check.ts";
 import { formatPageCursor, parsePageCursor } from "../cursor.ts";
 import type { EngineContext } from "../engine-context.ts";
-import { type SearchInput, toScope } from "../search.ts";
+import { type SearchInput, toScope, toStored } from "../search.ts";
 
 /** Each field narrows the list. Times may be dates. */
-export interface ListSessionsInput extends Omit<SessionFilter, "since" | "until" | "machineMade"> {
+export interface ListSessionsInput extends FilterFields<"list">, Pick<SessionFilter, "metadata"> {
   /** Includes machine-made sessions. Default false. */
   readonly machineMade?: boolean;
   readonly since?: number | Date;
@@ -54,14 +55,14 @@ export async function listSessions(
     metadata,
     ...filter
   } = checkInput(input, "options", INPUTS.listSessions);
-  for (const [field, value] of Object.entries(filter)) {
-    if (value !== undefined) checkKey(value, field);
-  }
+  const stored = Object.entries(defined(filter)).map(([name, value]) => {
+    return [name, toStored(value, name)] as const;
+  });
   const { since: from, until: to } = checkPeriod({ since, until });
   const page = await store.listSessions(
     tenant,
     {
-      ...filter,
+      ...Object.fromEntries(stored),
       ...(metadata === undefined ? {} : { metadata: checkWanted(metadata) }),
       ...(machineMade ? {} : { machineMade: false }),
       ...(from === undefined ? {} : { since: from }),

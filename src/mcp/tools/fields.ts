@@ -3,12 +3,19 @@
  */
 
 import { z } from "zod";
+import { shapeSchema } from "../../api/shape-schema.ts";
 import { QUERY_HELP } from "../../api/text/session-heading.ts";
 import { parseTime, TIME_FORMS } from "../../api/text/times.ts";
-import type { ListSessionsInput } from "../../engine/sessions/list-sessions.ts";
+import { toWireName } from "../../api/wire.ts";
 import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { MAX_HITS, MAX_ID_LENGTH, MAX_NAME_BYTES, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import {
+  type FilteredCall,
+  type FilterFields,
+  filterKinds,
+  filtersOf,
+} from "../../model/session-filters.ts";
 
 export const SESSION_ID: z.ZodString = z
   .string()
@@ -48,27 +55,31 @@ export const ABOUT: z.ZodString = z.string();
 
 type OptionalText = z.ZodOptional<z.ZodString>;
 
-/** The project of sessions. `project_id` is the older name of `project`. */
-export const PLACE: Record<"project" | "project_id" | "repo" | "workstation_id", OptionalText> = {
-  project: name("Only this project: its folder, the end of its path, or its id.").optional(),
-  project_id: name("The same as project.").optional(),
-  repo: name("Only clones and worktrees of this repository, such as acme/shop.").optional(),
-  workstation_id: name("Only sessions of this machine.").optional(),
-};
+function nameOf(filter: string): string {
+  return filter === "workstation" ? "workstation_id" : toWireName(filter);
+}
 
-function projectOf(input: {
-  readonly project?: string | undefined;
-  readonly project_id?: string | undefined;
-}): string | undefined {
-  const { project, project_id } = input;
+/** The filters of a call that have words for models. */
+export function filterFields(
+  call: FilteredCall,
+): Readonly<Record<"agent" | "project", OptionalText>> {
+  const fields = filtersOf(call).flatMap(([filter, { mcp, kind }]) => {
+    if (mcp === undefined) return [];
+    const isText = kind === undefined || kind === "time";
+    const field = isText ? name(mcp) : shapeSchema(kind).describe(mcp);
+    const named = [nameOf(filter), field.optional()] as const;
+    return filter === "project" ? [named, ["project_id", OLDER] as const] : [named];
+  });
+  return Object.fromEntries(fields) as unknown as Record<"agent" | "project", OptionalText>;
+}
+
+/** The older name of `project`. */
+const OLDER = name("The same as project.").optional();
+
+function projectOf({ project, project_id }: Readonly<Record<string, unknown>>): unknown {
   if (project !== undefined && project_id !== undefined && project !== project_id) {
-    throw new BackscrollError(
-      "invalid_input",
-      "project and project_id differ; give project alone",
-      {
-        details: { field: "project_id" },
-      },
-    );
+    const message = "project and project_id differ; give project alone";
+    throw new BackscrollError("invalid_input", message, { details: { field: "project_id" } });
   }
   return project ?? project_id;
 }
@@ -85,24 +96,19 @@ export const TIMES: Record<"since" | "until", OptionalText> = {
   until: name("Up to then; a day counts whole.").optional(),
 };
 
-type FilterInput = {
-  readonly [Name in keyof typeof PLACE | keyof typeof TIMES | "agent"]?:
-    | z.infer<z.ZodString>
-    | undefined;
-};
-
-type SessionFilter = Pick<
-  ListSessionsInput,
-  "agent" | "project" | "repo" | "workstation" | "since" | "until"
->;
-
-/** Relative times count from `now`. */
-export function sessionFilter(input: FilterInput, now: number): SessionFilter {
-  const { agent, repo, workstation_id: workstation, since, until } = input;
-  const project = projectOf(input);
-  return {
-    ...defined({ agent, project, repo, workstation }),
-    ...(since === undefined ? {} : { since: parseTime(since, "since", "since", now) }),
-    ...(until === undefined ? {} : { until: parseTime(until, "until", "until", now) }),
-  };
+/** The filters of a call in a tool's input. Relative times count from `now`. */
+export function sessionFilter<Call extends FilteredCall>(
+  call: Call,
+  input: Readonly<Record<string, unknown>>,
+  now: number,
+): FilterFields<Call> & { readonly since?: Date; readonly until?: Date } {
+  const kinds = Object.entries({ ...filterKinds(call), since: "time", until: "time" });
+  const fields = kinds.map(([filter, kind]) => {
+    const field = nameOf(filter);
+    const value = filter === "project" ? projectOf(input) : input[field];
+    if (kind !== "time" || value === undefined) return [filter, value];
+    const edge = filter === "until" ? filter : "since";
+    return [filter, parseTime(value as string, field, edge, now)];
+  });
+  return defined(Object.fromEntries(fields)) as never;
 }

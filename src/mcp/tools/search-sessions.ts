@@ -21,7 +21,7 @@ import { type McpHost, nowOf } from "../host.ts";
 import { findNewestSession, findOwnSessions, OWN_LEFT_OUT } from "../own-session.ts";
 import { HIT_REACH, HIT_VIEW, showHit, toHitViews } from "../views/hit.ts";
 import { toLine } from "../views/line.ts";
-import { ABOUT, id, name, PLACE, QUERY, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
+import { ABOUT, filterFields, id, QUERY, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
 import { MEMORY_VIEW, type MemoryView, showMemory, toMemoryView } from "./memory.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
@@ -36,12 +36,14 @@ const context = (where: string) =>
       `Messages ${where} a hit. Giving it implies detail "full", where it is ${DEFAULT_CONTEXT} if left out.`,
     );
 
+const { agent, ...where } = filterFields("search");
+
 const INPUT = z.object({
   query: QUERY,
   context_before: context("before"),
   context_after: context("after"),
-  agent: name("Only sessions of this agent, such as claude-code.").optional(),
-  ...PLACE,
+  agent,
+  ...where,
   ...TIMES,
   limit: z
     .number()
@@ -159,13 +161,12 @@ const NOTE_CHARACTERS = 300;
 
 /** Notes have no project, agent or time: a filter leaves them out. */
 async function findNotes(
-  { tenant }: McpHost,
+  host: McpHost,
   { query, with_notes: isWanted, ...input }: Input,
 ): Promise<MemoryView[]> {
-  const { agent, project, project_id, repo, workstation_id, since, until } = input;
-  const filters = [agent, project, project_id, repo, workstation_id, since, until];
-  if (!isWanted || filters.some((filter) => filter !== undefined)) return [];
-  return (await tenant.searchMemory(query, { limit: NOTES })).map(toMemoryView);
+  const filter = sessionFilter("search", { ...input, exclude_session: undefined }, nowOf(host));
+  if (!isWanted || Object.keys(filter).length > 0) return [];
+  return (await host.tenant.searchMemory(query, { limit: NOTES })).map(toMemoryView);
 }
 
 async function search(
@@ -176,7 +177,7 @@ async function search(
 ): Promise<SearchResult> {
   const result = await host.tenant.searchSessions(input.query, {
     ...sizes,
-    ...sessionFilter(input, nowOf(host)),
+    ...sessionFilter("search", input, nowOf(host)),
     excludeSession: own,
   });
   return { ...result, hits: (await host.changedFiles?.(result.hits)) ?? result.hits };

@@ -27,9 +27,9 @@ import { toLine } from "../views/line.ts";
 import {
   ABOUT,
   EXAMPLE_ID,
+  filterFields,
   hits,
   name,
-  PLACE,
   SESSION_ID,
   SUB_AGENTS,
   sessionFilter,
@@ -98,10 +98,12 @@ function toSessionView(session: Session): SessionView {
 /** The limit of pages read to fill one, where sessions are left out. */
 const MAX_PAGES = 20;
 
+const { agent, ...where } = filterFields("list");
+
 const INPUT = z.object({
-  agent: name("Only sessions of this agent, such as claude-code.").optional(),
+  agent,
   title: name("Only titles that contain this.").optional(),
-  ...PLACE,
+  ...where,
   ...TIMES,
   machine_made: z
     .boolean()
@@ -189,11 +191,8 @@ async function readPage(
   { tenant, ...host }: McpHost,
   input: z.infer<typeof INPUT>,
 ): Promise<SessionListPage> {
-  const { title, limit, cursor, machine_made: machineMade } = input;
-  const filter = {
-    ...sessionFilter(input, nowOf(host)),
-    ...defined({ title, machineMade }),
-  };
+  const { limit, cursor, machine_made: machineMade } = input;
+  const filter = { ...sessionFilter("list", input, nowOf(host)), ...defined({ machineMade }) };
   const sessions: Session[] = [];
   let after = cursor;
   // Reads more pages to replace omitted sessions, within a limit.

@@ -28,7 +28,7 @@ import { shownName } from "../agent-names.ts";
 import { fitSessions } from "../fit-listing.ts";
 import { type McpHost, nowOf } from "../host.ts";
 import { findOwnSessions, OWN_LEFT_OUT } from "../own-session.ts";
-import { ABOUT, hits, name, PLACE, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
+import { ABOUT, filterFields, hits, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
 const CALL = {
@@ -61,13 +61,15 @@ type TracedView = WireOf<typeof TRACED>;
 const text = (description: string) =>
   z.string().min(1).max(MAX_QUERY_BYTES).describe(description).optional();
 
+const { agent, ...where } = filterFields("trace");
+
 const INPUT = z.object({
   file: text("A path, or the end of one: src/cron.ts."),
   command: text("A command, or part of one: npm test."),
   error: text("The text of an error, or a distinctive part of it."),
   ...TIMES,
-  ...PLACE,
-  agent: name("Only sessions of this agent, such as claude-code.").optional(),
+  ...where,
+  agent,
   limit: hits(
     DEFAULT_TRACED_SESSIONS,
     `Sessions, the newest first; ${DEFAULT_TRACED_SESSIONS} if left out.`,
@@ -143,7 +145,7 @@ async function read(host: McpHost, input: z.infer<typeof INPUT>): Promise<Trace>
   const now = nowOf(host);
   const { ids: excludeSession } = await findOwnSessions(host);
   const found = {
-    ...sessionFilter(input, now),
+    ...sessionFilter("trace", input, now),
     limit,
     excludeSession,
     ...defined({ file, command, error }),

@@ -38,9 +38,8 @@ import {
 import { HIT_VIEW, showHit, toHitView } from "../views/hit.ts";
 import {
   ABOUT,
+  filterFields,
   hits,
-  name,
-  PLACE,
   SESSION_ID,
   SUB_AGENTS,
   sessionFilter,
@@ -72,10 +71,12 @@ function maskLine<Line extends RecapLine>(line: Line): Line {
   return { ...line, text: maskText(line.text) };
 }
 
+const { agent, ...where } = filterFields("recap");
+
 const RECAP_INPUT = z.object({
   ...TIMES,
-  ...PLACE,
-  agent: name("Only sessions of this agent, such as claude-code.").optional(),
+  ...where,
+  agent,
   session_id: SESSION_ID.describe("Only this session.").optional(),
   limit: hits(
     DEFAULT_RECAP_SESSIONS,
@@ -158,7 +159,7 @@ function leftOut(subAgents: number): string[] {
 function readRecap(host: McpHost, input: z.infer<typeof RECAP_INPUT>): Promise<Recap> {
   const { limit, session_id: session } = input;
   return recapSessions(host.tenant, {
-    ...sessionFilter(input, nowOf(host)),
+    ...sessionFilter("recap", input, nowOf(host)),
     limit,
     subAgents: input.sub_agents === true,
     ...defined({ session }),

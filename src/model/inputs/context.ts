@@ -1,6 +1,6 @@
 /** Inputs of search, context, compaction, memories and facts. */
 
-import { type Each, eachFilter } from "../session-filters.ts";
+import { type FilterKinds, filterKinds } from "../session-filters.ts";
 import {
   BRANCH_SCOPES,
   KEEP_WORDS,
@@ -36,11 +36,7 @@ const SEARCH = {
 } as const;
 
 export const CONTEXT_INPUTS = {
-  searchSessions: { ...eachFilter("search", () => "text|texts"), ...SEARCH } as Each<
-    "search",
-    "text|texts"
-  > &
-    typeof SEARCH,
+  searchSessions: { ...filterKinds("search"), ...SEARCH } as FilterKinds<"search"> & typeof SEARCH,
   searchMemory: { limit: "positive", agent: "key" },
   searchFacts: { limit: "positive", minConfidence: "share" },
   "session.searchMemory": { limit: "positive" },

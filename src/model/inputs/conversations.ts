@@ -6,7 +6,7 @@ import {
   SETTABLE_FIELDS,
   type SettableField,
 } from "../session-fields.ts";
-import { type Each, eachFilter } from "../session-filters.ts";
+import { type FilterKinds, filterKinds } from "../session-filters.ts";
 import { DURABILITIES, LANGUAGES, TELEMETRIES, TOOL_INDEXINGS } from "./choices.ts";
 
 /** The fields of a session that callers set, and those of its creation. */
@@ -107,9 +107,8 @@ export const CONVERSATION_INPUTS = {
     firstMessageAt: "time|null",
     lastMessageAt: "time|null",
   },
-  listSessions: { ...eachFilter("list", () => "text"), ...LIST } as Each<"list", "text"> &
-    typeof LIST,
-  stats: { ...eachFilter("stats", () => "text"), ...STATS } as Each<"stats", "text"> & typeof STATS,
+  listSessions: { ...filterKinds("list"), ...LIST } as FilterKinds<"list"> & typeof LIST,
+  stats: { ...filterKinds("stats"), ...STATS } as FilterKinds<"stats"> & typeof STATS,
   "stats.prices": { asOf: "name!", models: "object!" },
   deleteSession: { cascade: "flag" },
 

@@ -2,7 +2,7 @@
 
 import { ACCESS_SCOPES } from "../access.ts";
 import { PROVENANCES } from "../session.ts";
-import { type Each, eachFilter } from "../session-filters.ts";
+import { type FilterKinds, filterKinds } from "../session-filters.ts";
 import { BRANCH_SCOPES, LATE_ENTRIES } from "./choices.ts";
 
 const RECAP = {
@@ -115,21 +115,11 @@ export const MAINTENANCE_INPUTS = {
     signal: "signal",
   },
   "followEmbeddings.retry": { attempts: "positive", firstMs: "ms", maxMs: "ms" },
-  recapSessions: { ...eachFilter("recap", () => "text"), ...RECAP } as Each<"recap", "text"> &
-    typeof RECAP,
-  traceWork: { ...eachFilter("trace", () => "text|texts"), ...TRACE } as Each<
-    "trace",
-    "text|texts"
-  > &
-    typeof TRACE,
-  relatedSessions: { ...eachFilter("related", () => "text|texts"), ...RELATED } as Each<
-    "related",
-    "text|texts"
-  > &
+  recapSessions: { ...filterKinds("recap"), ...RECAP } as FilterKinds<"recap"> & typeof RECAP,
+  traceWork: { ...filterKinds("trace"), ...TRACE } as FilterKinds<"trace"> & typeof TRACE,
+  relatedSessions: { ...filterKinds("related"), ...RELATED } as FilterKinds<"related"> &
     typeof RELATED,
-  facets: { ...eachFilter("facets", () => "text"), ...FACETS } as Each<"facets", "text"> &
-    typeof FACETS,
-  reviewSessions: { ...eachFilter("review", () => "text"), ...REVIEW } as Each<"review", "text"> &
-    typeof REVIEW,
+  facets: { ...filterKinds("facets"), ...FACETS } as FilterKinds<"facets"> & typeof FACETS,
+  reviewSessions: { ...filterKinds("review"), ...REVIEW } as FilterKinds<"review"> & typeof REVIEW,
   createShare: { expires: "time" },
 } as const;

@@ -9,17 +9,19 @@
  * | `-word`, `NOT word`           | documents with it are left out                            |
  * | `a OR b`, `a or b`            | one of them where a word would be required                |
  * | `pre*`                        | words that begin so                                       |
- * | `agent:` `project:` `repo:` `workstation:` `git:` `model:` `role:` `tool:` `since:` `until:` |
- * filters; a value with spaces in quotes |
+ * | `agent:coder`, `since:7d`     | filters: words of `SESSION_FILTERS`, and `role:`, `tool:`, |
+ * |                               | `since:`, `until:`; a value with spaces in quotes         |
  *
  * OR binds its neighbours first: `a AND b OR c` is `a AND (b OR c)`.
  */
 
-import { ROLES, type Role } from "../../model/entry.ts";
+import { ROLES } from "../../model/entry.ts";
 import type { QUERY_MATCHES } from "../../model/inputs/choices.ts";
-import { filtersOf } from "../../model/session-filters.ts";
+import { KINDS } from "../../model/inputs/kinds.ts";
+import { type FilterKind, filtersOf } from "../../model/session-filters.ts";
+import type { SessionCondition } from "../port.ts";
 import { type Item, lexQuery } from "./lex-query.ts";
-import type { Leaf, ParsedQuery, QueryFilterName, QueryFilters } from "./query.ts";
+import type { Leaf, ParsedQuery, QueryFilters } from "./query.ts";
 import { resolveDate } from "./resolve-date.ts";
 
 export interface ParseOptions {
@@ -81,13 +83,31 @@ interface Group {
 
 type FilterLists = { -readonly [K in keyof QueryFilters]: QueryFilters[K] };
 
-/** Text filters by key. */
-const TEXT_FILTERS: Readonly<Record<string, QueryFilterName | "tool">> = {
-  ...Object.fromEntries(
-    filtersOf("search").flatMap(([name, { word }]) => (word === undefined ? [] : [[word, name]])),
-  ),
-  tool: "tool",
+interface Listed {
+  readonly name: keyof SessionCondition | "role" | "tool";
+  /** Undefined: it is no value. */
+  readonly read: (text: string, now: number) => string | number | undefined;
+  readonly flaw?: string;
+}
+
+const READ: Readonly<Record<FilterKind, Listed["read"]>> = {
+  count: (text) => (/^\d{1,15}$/.test(text) ? Number(text) : undefined),
+  flag: (text) => (text === "true" ? 1 : text === "false" ? 0 : undefined),
+  time: (text, now) => resolveDate(text, now, "since"),
 };
+
+const toRole = (text: string) => ROLES.find((role) => role === text.toLowerCase());
+
+/** Filters with a list of values, by key. */
+const LISTED: ReadonlyMap<string, Listed> = new Map<string, Listed>([
+  ...filtersOf("search").flatMap(([name, { word, kind }]): [string, Listed][] => {
+    if (word === undefined) return [];
+    if (kind === undefined) return [[word, { name, read: String }]];
+    return [[word, { name, read: READ[kind], flaw: `must be ${KINDS[kind].words}` }]];
+  }),
+  ["tool", { name: "tool", read: String }],
+  ["role", { name: "role", read: toRole, flaw: `names no role (${ROLES.join(", ")})` }],
+]);
 
 class Parser {
   readonly #options: ParseOptions;
@@ -158,7 +178,7 @@ class Parser {
 
   #exclude(leaf: Leaf, key: string): void {
     this.#excluded.push(leaf);
-    if (Object.hasOwn(TEXT_FILTERS, key) || ["role", "since", "until"].includes(key)) {
+    if (LISTED.has(key) || ["since", "until"].includes(key)) {
       this.#notes.push(`A filter cannot be negated: ${leaf.text} was excluded as words instead.`);
     }
   }
@@ -167,24 +187,16 @@ class Parser {
   #filter(typedKey: string, { value, text }: Item): boolean {
     const key = typedKey.toLowerCase();
     if (value === "") return false;
-    const list = Object.hasOwn(TEXT_FILTERS, key) ? TEXT_FILTERS[key] : undefined;
-    if (list !== undefined) {
-      this.#filters[list] = [...(this.#filters[list] ?? []), value];
-      return true;
-    }
-    if (key === "role") return this.#role(value.toLowerCase(), text);
+    const listed = LISTED.get(key);
+    if (listed !== undefined) return this.#list(listed, value, text);
     return key === "since" || key === "until" ? this.#date(key, value, text) : false;
   }
 
-  #role(value: string, text: string): boolean {
-    const role = ROLES.find((known) => known === value);
-    if (role === undefined) {
-      const known = ROLES.join(", ");
-      this.#notes.push(`${text} names no role (${known}); it was searched as words.`);
-      return false;
-    }
-    this.#filters.role = [...(this.#filters.role ?? ([] as Role[])), role];
-    return true;
+  #list({ name, read, flaw }: Listed, value: string, text: string): boolean {
+    const found = read(value, this.#options.now);
+    if (found === undefined) this.#notes.push(`${text} ${flaw}; it was searched as words.`);
+    else Object.assign(this.#filters, { [name]: [...(this.#filters[name] ?? []), found] });
+    return found !== undefined;
   }
 
   #date(edge: "since" | "until", value: string, text: string): boolean {

@@ -1,27 +1,16 @@
 /** A parsed query, and its terms and conditions. */
 
 import type { Role } from "../../model/entry.ts";
-import type {
-  FilterFields,
-  SESSION_FILTERS,
-  SessionFilterName,
-} from "../../model/session-filters.ts";
 import type { MessageField } from "../index/layout.ts";
+import type { SessionCondition } from "../port.ts";
 
 export type Leaf =
   | { readonly kind: "word"; readonly text: string }
   | { readonly kind: "phrase"; readonly text: string }
   | { readonly kind: "prefix"; readonly text: string };
 
-/** The filters of sessions that have a word. */
-export type QueryFilterName = {
-  [Name in SessionFilterName]: (typeof SESSION_FILTERS)[Name] extends { word: string }
-    ? Name
-    : never;
-}[SessionFilterName];
-
 /** Several values of one filter are alternatives; filters are joined by AND. */
-export interface QueryFilters extends FilterFields<QueryFilterName, readonly string[]> {
+export interface QueryFilters extends SessionCondition {
   readonly role?: readonly Role[];
   readonly tool?: readonly string[];
   /** First and last millisecond, both inclusive. */

@@ -17,7 +17,7 @@ import { ACCESS_SCOPES, actorFor, requireAnyActor, requireOperator } from "../..
 import { STORE_STATUS } from "../../model/answers/store.ts";
 import { engineRoute, functionRoute, tenantRoute } from "../plain-routes.ts";
 import { type Caller, defineRoute, type Route } from "../route.ts";
-import { count, filters, key, limitQuery, timeInput } from "../schemas/common.ts";
+import { count, key, limitQuery, timeInput } from "../schemas/common.ts";
 import { inputOf } from "../schemas/input.ts";
 import { schemaOf } from "../schemas/shape.ts";
 import { stats } from "../schemas/store.ts";
@@ -56,7 +56,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
     summary: "Totals of sessions, messages, tokens and cost.",
     scope: "read",
     query: z.strictObject({
-      ...inputOf("stats", "query", filters("stats")),
+      ...inputOf("stats", "query"),
       session: key.optional().meta({ description: "One session alone, without its sub-agents." }),
     }),
     answer: { status: 200, description: "By agent, project, model and day.", schema: stats },

@@ -22,7 +22,7 @@ import { toWireTrace } from "../../recap/wire/wire-trace.ts";
 import { resumeCommand } from "../../transfer/resume-command.ts";
 import { functionRoute, sessionRoute, tenantRoute } from "../plain-routes.ts";
 import { defineRoute, type Route } from "../route.ts";
-import { count, countQuery, filters, flagQuery, key } from "../schemas/common.ts";
+import { count, countQuery, flagQuery, key } from "../schemas/common.ts";
 import { inputOf } from "../schemas/input.ts";
 import { asked, compacting, oneQuery } from "../schemas/search.ts";
 import { schemaOf } from "../schemas/shape.ts";
@@ -43,7 +43,6 @@ export const RECAP_ROUTES: readonly Route[] = [
   functionRoute(
     "recapSessions",
     {
-      ...filters("recap"),
       limit: countQuery.optional().meta(limit(MAX_HITS, DEFAULT_RECAP_SESSIONS)),
       sub_agents: flagQuery
         .optional()
@@ -105,31 +104,25 @@ export const QUERY_ROUTES: readonly Route[] = [
 ];
 
 const text = z.string();
-const roles = z.enum(ROLES);
 
 const askedOf = {
   query: text
     .optional()
     .meta({ description: "Counts the hits of a search; if left out, the sessions of a list." }),
-  role: roles.optional().meta({ description: "Only with a query." }),
+  role: z.enum(ROLES).optional().meta({ description: "Only with a query." }),
   branches: z.enum(BRANCH_SCOPES).optional().meta({ description: "Only with a query." }),
 };
 
 export const INSIGHT_ROUTES: readonly Route[] = [
-  tenantRoute(
-    "facets",
-    { ...filters("facets"), ...askedOf },
-    {
-      http: "GET /v1/facets",
-      operation: "facets",
-      summary: "Facets: the number of sessions for each value of a filter.",
-    },
-  ),
-  tenantRoute("facets", { ...filters("facets"), ...askedOf }),
+  tenantRoute("facets", askedOf, {
+    http: "GET /v1/facets",
+    operation: "facets",
+    summary: "Facets: the number of sessions for each value of a filter.",
+  }),
+  tenantRoute("facets", askedOf),
   functionRoute(
     "review",
     {
-      ...filters("review"),
       limit: countQuery
         .refine((value) => value >= 1 && value <= MAX_REVIEWED, `must be 1 to ${MAX_REVIEWED}`)
         .optional()

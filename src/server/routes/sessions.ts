@@ -12,7 +12,6 @@ import { actorOrError, checkParticipants, claimed, ownerField } from "../actor.t
 import { tenantRoute } from "../plain-routes.ts";
 import { type Caller, defineRoute, type Route } from "../route.ts";
 import {
-  filters,
   flagQuery,
   key,
   limitQuery,
@@ -68,7 +67,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "List sessions, the newest interaction first.",
     scope: "read",
     query: z.strictObject({
-      ...inputOf("listSessions", "query", filters("list")),
+      ...inputOf("listSessions", "query"),
       machine_made: flagQuery.optional().meta({
         description: "Also machine-made sessions.",
       }),

@@ -2,7 +2,6 @@
 
 import { z } from "zod";
 import { parseTime, TIME_FORMS } from "../../api/text/times.ts";
-import { toWireName, type WireName } from "../../api/wire.ts";
 import { messageOf } from "../../model/errors.ts";
 import type { JsonObject, JsonValue } from "../../model/json.ts";
 import {
@@ -15,12 +14,6 @@ import {
   MAX_SESSION_KEY_BYTES,
 } from "../../model/limits.ts";
 import type { MetadataFilter } from "../../model/session.ts";
-import {
-  type FilteredCall,
-  type FiltersOf,
-  filtersOf,
-  type SessionFilterRow,
-} from "../../model/session-filters.ts";
 
 /** A caller's id or name; the library checks its form. */
 export const key: z.ZodString = z.string().min(1).max(MAX_NAME_BYTES);
@@ -107,33 +100,10 @@ export const metadataQuery: z.ZodType<MetadataFilter, string> = z
   .meta({ description: 'Fields that the metadata has, as JSON: {"ticket":"A-1"}.' });
 
 /** One value, or several, of a filter in a body. */
-export const oneOrMore: z.ZodOptional<z.ZodType<string | string[], string | string[]>> = z
-  .union([key, z.array(key).max(MAX_FILTER_VALUES)])
-  .optional() as z.ZodOptional<z.ZodType<string | string[], string | string[]>>;
-
-/** The filters of a call by their wire names, for a request with one value of each. */
-export function filters<Call extends FilteredCall>(
-  call: Call,
-): FilterShape<Call, z.ZodOptional<z.ZodString>> {
-  const bounds = { path, text: z.string().min(1) };
-  return filterShape(call, ({ bound, about }) => {
-    const schema = bound === undefined ? key : bounds[bound];
-    return about === undefined ? schema.optional() : schema.optional().meta({ description: about });
-  });
-}
-
-/** The same with `schema` for each, such as one for several values. */
-export function filterShape<Call extends FilteredCall, Schema>(
-  call: Call,
-  schemaOf: (row: SessionFilterRow) => Schema,
-): FilterShape<Call, Schema> {
-  const shape = filtersOf(call).map(([name, row]) => [toWireName(name), schemaOf(row)]);
-  return Object.fromEntries(shape) as FilterShape<Call, Schema>;
-}
-
-type FilterShape<Call extends FilteredCall, Schema> = {
-  readonly [Name in FiltersOf<Call> as WireName<Name>]: Schema;
-};
+export const oneOrMore: z.ZodType<string | string[]> = z.union([
+  key,
+  z.array(key).max(MAX_FILTER_VALUES),
+]);
 
 /** One value, or several as alternatives: `role=user&role=tool`. */
 export const manyQuery: z.ZodType<string[], string | string[]> = z

@@ -7,6 +7,7 @@ import { z } from "zod";
 import { toWireName, type WireName } from "../../api/wire.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import type { Kind, TypeOf } from "../../model/inputs/kinds.ts";
+import { filterRow } from "../../model/session-filters.ts";
 import {
   count,
   countQuery,
@@ -14,6 +15,7 @@ import {
   key,
   manyQuery,
   oneOrMore,
+  path,
   period,
   shareQuery,
   timeInput,
@@ -43,8 +45,12 @@ const BODY: Schemas = {
   name: key,
   texts: z.array(key),
   time: timeInput,
-  "text|texts": oneOrMore.unwrap(),
+  "text|texts": oneOrMore,
 };
+
+/** The calls whose filters have their own limits and descriptions. */
+const FILTERED = ["listSessions", "facets", "stats", "recapSessions", "reviewSessions"];
+const BOUNDS: Schemas = { path, text: z.string().min(1) };
 
 type Calls = typeof INPUTS;
 
@@ -64,9 +70,12 @@ export function inputOf<Call extends keyof Calls, Own extends Schemas = Record<n
   own?: Own,
 ): Omit<SchemasOf<Calls[Call]>, keyof Own> & Own {
   const shape: Record<string, z.ZodType> = {};
+  const kinds = place === "query" ? QUERY : BODY;
   for (const [name, kind] of Object.entries<Kind>(INPUTS[call])) {
     const wire = toWireName(name);
-    const schema = own?.[wire] ?? schemaOf(name, kind, place === "query" ? QUERY : BODY);
+    const { bound = "", about } = FILTERED.includes(call) ? filterRow(name) : {};
+    const plain = BOUNDS[bound]?.optional() ?? schemaOf(name, kind, kinds);
+    const schema = own?.[wire] ?? (about ? plain?.meta({ description: about }) : plain);
     if (schema !== undefined) shape[wire] = schema;
   }
   return { ...shape, ...own } as Omit<SchemasOf<Calls[Call]>, keyof Own> & Own;

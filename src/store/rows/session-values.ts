@@ -9,8 +9,9 @@ import {
   ORIGIN_FIELDS,
   SESSION_FIELDS,
 } from "../../model/session-fields.ts";
+import { filtersOf } from "../../model/session-filters.ts";
 import { TITLE_FROM_KEY } from "../../transcript/title/title-text.ts";
-import type { ForkOrigin, NewSession, SessionPatch } from "../records.ts";
+import type { ForkOrigin, NewSession, SessionFilter, SessionPatch } from "../records.ts";
 import { ownIdOf } from "../session-ref.ts";
 
 type SessionValue = string | number | Uint8Array | null;
@@ -37,6 +38,14 @@ export function insertSessionSql(parameter: Parameter): string {
   const columns = ["tenant", "session", ...NEW_COLUMNS];
   const values = columns.map((_, i) => parameter(i + 1));
   return `INSERT INTO sessions (${columns.join(", ")}) VALUES (${values.join(", ")})`;
+}
+
+/** The values of a list's filters, in the order of their table. */
+export function filterValues(filter: SessionFilter): (string | number | null)[] {
+  return filtersOf("list").map(([name]) => {
+    const value = filter[name] ?? null;
+    return name === "title" && typeof value === "string" ? foldTitle(value) : value;
+  });
 }
 
 export function newSessionValues(

@@ -9,7 +9,7 @@ import { readPricesFile } from "../../settings/models.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
 import { toCount } from "../../values.ts";
-import { filterOptions, toInput, UNTIL } from "../input-options.ts";
+import { filterOptions, toInput, UNTIL, withOption } from "../input-options.ts";
 
 /** Rows of each table by default. */
 const ROWS = 14;
@@ -29,7 +29,7 @@ export const stats: Command = defineCommand({
   details:
     "Tokens by kind: input, output, cache writes and cache reads. The cost is by list prices, and models without a price are listed; a file may override the prices (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. A sub-agent's work counts for its parent session. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
   options: {
-    ...filterOptions("agent", "project", "repo", "workstation"),
+    ...filterOptions(...withOption("stats")),
     since: option("TIME", "Sessions with an interaction at or after."),
     until: UNTIL,
     limit: option("N", `Rows of each table: ${ROWS} if left out.`),

@@ -23,7 +23,7 @@ import { commandLine, quote } from "../../program.ts";
 import { withOwnEngine, withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 import { toCount } from "../../values.ts";
-import { filterOptions, toInput, UNTIL } from "../input-options.ts";
+import { filterOptions, flagOf, toInput, UNTIL, withOption } from "../input-options.ts";
 
 /**
  * Builds the index of a local store when its unindexed tail is longer than a search reads.
@@ -60,6 +60,10 @@ async function completeIndex(context: Context, tenant: TenantApi): Promise<boole
   }
 }
 
+const OF_MESSAGES = ["role", "tool", "since", "until"] as const;
+/** The filters in the text of a query. */
+const WORDS = [...filtersOf("search").flatMap(([, { word = [] }]) => word), ...OF_MESSAGES];
+
 /** A person prefers waiting to missing hits. */
 const DEADLINE_MS = MAX_SEARCH_DEADLINE_MS;
 
@@ -70,8 +74,7 @@ export const search: Command = defineCommand({
   name: "search",
   aliases: ["search_sessions"],
   summary: "Find messages, best first, with the messages around them. Exits with 1 if none match.",
-  details:
-    'Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters agent: project: repo: workstation: git: model: role: tool: since: until: narrow it down; each filter is an option, too. A message is found the moment it was appended.',
+  details: `Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters ${WORDS.join(": ")}: narrow it down; each filter is an option, too. A message is found the moment it was appended.`,
   arguments: [{ name: "QUERY", rest: true, help: "Words, phrases and filters to search for." }],
   options: {
     limit: option("N", "Hits: at most 20, 10 if left out."),
@@ -82,8 +85,7 @@ export const search: Command = defineCommand({
       help: "Messages before a hit; 1 if left out.",
     },
     after: { type: "string", short: "A", value: "N", help: "Messages after a hit; 1 if left out." },
-    ...filterOptions("agent", "owner", "participant", "project", "repo", "workstation"),
-    ...filterOptions("gitBranch", "model", "session", "excludeSession"),
+    ...filterOptions(...withOption("search")),
     role: option("ROLE", "Only messages of this role."),
     tool: option("NAME", "Only messages that use this tool."),
     since: option("TIME", "Only messages at or after this time."),
@@ -182,14 +184,12 @@ async function print(
   }
 }
 
-/** Options that exclude sessions or messages, by their command-line names. */
-const FILTERS: ReadonlyMap<keyof SearchInput, string> = new Map([
-  ...filtersOf("search").map(([name, { flag = name }]) => [name, `--${flag}`] as const),
-  ...(["role", "tool", "since", "until"] as const).map((name) => [name, `--${name}`] as const),
+/** Options that exclude sessions or messages. */
+const FILTERS: ReadonlySet<string> = new Set([
+  ...filtersOf("search").map(([name]) => name),
+  ...OF_MESSAGES,
 ]);
-
-const FILTER_WORD =
-  /(?:^|\s)-?(?:agent|project|repo|workstation|git|model|role|tool|since|until):(?:"[^"]*"|\S+)/gi;
+const FILTER_WORD = new RegExp(`(?:^|\\s)-?(?:${WORDS.join("|")}):(?:"[^"]*"|\\S+)`, "gi");
 
 /** The time limit of looking for unread files. */
 const SURVEY_MS = 2_000;
@@ -222,15 +222,13 @@ async function explainNothing(
         : "It occurs in edited messages or on another branch";
     lines.push(`${what}: ${again("--branches")}`);
   }
-  const filters = [...FILTERS.keys()].filter((name) => input[name] !== undefined);
+  const filters = [...FILTERS].filter((name) => input[name as keyof SearchInput] !== undefined);
   const words = query.match(FILTER_WORD)?.map((word) => word.trim()) ?? [];
   const bare = query.replace(FILTER_WORD, " ").trim();
   if (filters.length + words.length > 0 && bare !== "") {
-    const open = Object.fromEntries(
-      Object.entries(input).filter(([name]) => !FILTERS.has(name as keyof SearchInput)),
-    );
+    const open = Object.fromEntries(Object.entries(input).filter(([name]) => !FILTERS.has(name)));
     if ((await firstOf(bare, open)) !== undefined) {
-      const names = [...filters.map((name) => FILTERS.get(name)), ...words].join(", ");
+      const names = [...filters.map((name) => `--${flagOf(name)}`), ...words].join(", ");
       lines.push(`A filter leaves it out: there are hits without ${names}.`);
     }
   }

@@ -9,7 +9,7 @@ import { printNoSessions } from "../../print-session.ts";
 import { commandLine } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
-import { filterOptions, toInput, UNTIL } from "../input-options.ts";
+import { filterOptions, toInput, UNTIL, withOption } from "../input-options.ts";
 
 interface Column {
   readonly name: string;
@@ -65,11 +65,9 @@ export const list: Command = defineCommand({
   details:
     "Each option narrows the list. The id is short, and every command takes it. Wider terminals show more columns: tokens of all kinds, cache reads included, and the cost by list prices, each without sub-agents. Times are local days, months or years, today, yesterday, ISO 8601 times, or ages such as 7d.",
   options: {
-    ...filterOptions("agent", "owner", "participant", "project", "repo", "workstation"),
-    ...filterOptions("model", "source"),
+    ...filterOptions(...withOption("list")),
     since: option("TIME", "Last interaction at or after."),
     until: UNTIL,
-    ...filterOptions("title"),
     "machine-made": flag("Also machine-made sessions."),
     limit: option("N", "Sessions on a page: at most 500, 50 if left out."),
     cursor: option("CURSOR", "Continue after the previous page."),

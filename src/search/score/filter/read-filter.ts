@@ -1,12 +1,11 @@
 /** Builds the message filter from a search's options and the filters in its text. */
 
 import type { Role } from "../../../model/entry.ts";
-import { filtersOf } from "../../../model/session-filters.ts";
 import type { Blobs } from "../../index/blobs.ts";
 import { ROLES } from "../../index/layout.ts";
 import { toolTerm } from "../../index/special-terms.ts";
 import { ask, type SansIo, type SessionCondition } from "../../port.ts";
-import type { Condition, QueryFilterName, TermQuery } from "../../query/query.ts";
+import type { Condition, TermQuery } from "../../query/query.ts";
 import type { SearchRequest } from "../../request.ts";
 import type { TenantCache } from "../../search-cache.ts";
 import type { View } from "../../snapshot.ts";
@@ -21,30 +20,25 @@ export function* readMessageFilter(
   blobs: Blobs,
   cache: TenantCache,
 ): SansIo<Omit<MessageFilter, "path">> {
-  const inText: SessionCondition = Object.fromEntries(
-    filtersOf("search").flatMap(([name, { scope = name }]) => {
-      const values = filters[name as QueryFilterName];
-      return values === undefined ? [] : [[scope, values]];
-    }),
-  );
-  const tools = [request.tools, filters.tool].filter((names) => names !== undefined);
-  const isNamed = request.scope.sessionIds !== undefined;
+  const { role, tool, since, until, ...inText } = filters;
+  const tools = [request.tools, tool].filter((names) => names !== undefined);
+  const isNamed = request.scope.session !== undefined;
   const machineMade =
     request.machineMade === true || isNamed
       ? undefined
       : yield* blobs.complete(() => findMachineMade(views));
   // Excluded sessions are few: listing all others would take as long as the search.
-  const { excludedSessionIds: left = [], ...within } = request.scope;
-  const leftOut = left.length === 0 ? [] : ((yield* numbers({ sessionIds: left }, cache)) ?? []);
+  const { excludeSession: left = [], ...within } = request.scope;
+  const leftOut = left.length === 0 ? [] : ((yield* numbers({ session: left }, cache)) ?? []);
   const barred = new Set([...(machineMade ?? []), ...leftOut]);
   return {
     barred: barred.size === 0 ? undefined : barred,
     required: [...required, ...tools.map((names) => names.map(toolCondition))],
     excluded,
     sessions: intersection(yield* numbers(within, cache), yield* numbers(inText, cache)),
-    roles: roleMask([request.roles, filters.role]),
-    since: Math.max(request.since ?? Number.NEGATIVE_INFINITY, filters.since ?? -Infinity),
-    until: Math.min(request.until ?? Number.POSITIVE_INFINITY, filters.until ?? Infinity),
+    roles: roleMask([request.roles, role]),
+    since: Math.max(request.since ?? Number.NEGATIVE_INFINITY, since ?? -Infinity),
+    until: Math.min(request.until ?? Number.POSITIVE_INFINITY, until ?? Infinity),
     before: request.beforeSequence ?? Number.POSITIVE_INFINITY,
   };
 }

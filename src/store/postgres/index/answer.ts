@@ -1,8 +1,9 @@
 /** Answers the index's reads. */
 
-import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
+import { filterRow, filtersOf, type SessionFilterName } from "../../../model/session-filters.ts";
 import type { Answers, Need, SessionCondition, SessionPath } from "../../../search/port.ts";
 import { IS_WHOLE, toSessionPaths } from "../../index/window.ts";
+import { sessionTest } from "../operations/list-sessions.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { readFeedSlice } from "./feed-slice.ts";
@@ -10,24 +11,20 @@ import { readManifest } from "./manifest.ts";
 import { readBlobs } from "./segments.ts";
 import { readWindows } from "./windows.ts";
 
-/** The condition of each filter, for a list of values. */
-const TESTS = eachFilter("search", ({ table, column }, name) => (values: string) => {
-  const some = `EXISTS (SELECT 1 FROM unnest(${values}) AS wanted (value) WHERE wanted.value <> ''`;
+/** The condition of a filter, for a list of values. */
+function scopeTest(name: SessionFilterName, values: string): string {
+  const { table, column, kind } = filterRow(name);
   if (name === "excludeSession") return `s.id <> ALL (${values})`;
-  if (name === "project") {
-    return `${some} AND (s.project_id = wanted.value OR s.project_path = wanted.value
-        OR right(s.project_path, length(wanted.value) + 1)
-          IN ('/' || wanted.value, '\\' || wanted.value)))`;
-  }
-  if (name === "repo") {
-    return `${some} AND (s.repo = wanted.value
-        OR right(s.repo, length(wanted.value) + 1) = '/' || wanted.value))`;
+  if (column === undefined) {
+    const isGiven = kind === undefined ? "wanted.value <> ''" : "true";
+    return `EXISTS (SELECT 1 FROM unnest(${values}) AS wanted (value)
+        WHERE ${isGiven} AND (${sessionTest(name, "wanted.value")}))`;
   }
   return table === undefined
     ? `s.${column} = ANY (${values})`
     : `s.session IN (SELECT m.session FROM ${table} m
       WHERE m.tenant = $1 AND m.${column} = ANY (${values}))`;
-});
+}
 
 const SQL = statements("answers", {
   active: `WITH RECURSIVE up (session, whole, chain, depth) AS (
@@ -44,8 +41,11 @@ const SQL = statements("answers", {
    * that conditions that are off vanish from the plan.
    */
   sessions: `SELECT s.session FROM sessions s WHERE s.tenant = $1
-    ${Object.values(TESTS)
-      .map((test, i) => `AND ($${i + 2}::text[] IS NULL OR ${test(`$${i + 2}`)})`)
+    ${filtersOf("search")
+      .map(([name, { kind }], i) => {
+        const type = kind === undefined ? "text" : "bigint";
+        return `AND ($${i + 2}::${type}[] IS NULL OR ${scopeTest(name, `$${i + 2}`)})`;
+      })
       .join("\n    ")}
     ORDER BY s.session`,
   count: `SELECT session_count FROM tenants WHERE tenant = $1`,
@@ -81,7 +81,7 @@ async function readPaths(tx: Transaction, sessions: readonly number[]): Promise<
 
 /** Ascending. */
 async function readScope(tx: Transaction, scope: SessionCondition): Promise<Uint32Array> {
-  const lists = filtersOf("search").map(([, row]) => scope[row.scope as keyof SessionCondition]);
+  const lists = filtersOf("search").map(([name]) => scope[name]);
   const values = [tx.tenant, ...lists.map((list) => list ?? null)];
   const [rows = []] = await tx.together([{ sql: SQL.sessions, values, planned: "each time" }]);
   return Uint32Array.from(rows, (row) => Number(row["session"]));

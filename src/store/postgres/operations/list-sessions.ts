@@ -7,17 +7,18 @@
  */
 
 import type { MetadataFilter, Session } from "../../../model/session.ts";
-import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
+import { filterRow, filtersOf, type SessionFilterName } from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
-import { foldTitle } from "../../rows/session-values.ts";
+import { filterValues } from "../../rows/session-values.ts";
 import type { SqlValue } from "../postgres-driver.ts";
 import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { toSessions } from "./sessions.ts";
 
-/** The condition of each filter, for a value. */
-const TESTS = eachFilter("list", ({ table, column }, name) => (value: string) => {
+/** The condition of a filter on `s`, for a value. */
+export function sessionTest(name: SessionFilterName, value: string): string {
+  const { table, column } = filterRow(name);
   switch (name) {
     case "project":
       return `s.project_id = ${value} OR s.project_path = ${value}
@@ -34,15 +35,18 @@ const TESTS = eachFilter("list", ({ table, column }, name) => (value: string) =>
     ? `s.${column} = ${value}`
     : `EXISTS (SELECT 1 FROM ${table} m
         WHERE m.tenant = $1 AND m.session = s.session AND m.${column} = ${value})`;
-});
+}
 
 const SQL = statements("list_sessions", {
   /** Each condition is off while its parameter is null. */
   list: `SELECT ${SESSION_COLUMNS} FROM session_state t
     JOIN sessions s ON s.tenant = t.tenant AND s.session = t.session
     WHERE t.tenant = $1
-      ${Object.values(TESTS)
-        .map((test, i) => `AND ($${i + 10}::text IS NULL OR ${test(`$${i + 10}`)})`)
+      ${filtersOf("list")
+        .map(([name, { kind }], i) => {
+          const type = kind === undefined ? "text" : "bigint";
+          return `AND ($${i + 10}::${type} IS NULL OR ${sessionTest(name, `$${i + 10}`)})`;
+        })
         .join("\n      ")}
       AND CASE WHEN $3::int IS NOT NULL AND position('"machineMade":true'::bytea IN s.metadata) > 0
         THEN (convert_from(s.metadata, 'UTF8')::json -> 'machineMade')::text IS DISTINCT FROM 'true'
@@ -75,10 +79,7 @@ export async function listSessions(
     filter.until ?? null,
     page.after?.lastInteractionAt ?? Number.MAX_SAFE_INTEGER,
     page.after?.number ?? 0,
-    ...filtersOf("list").map(([name]) => {
-      const value = filter[name];
-      return value === undefined ? null : name === "title" ? foldTitle(value) : value;
-    }),
+    ...filterValues(filter),
   ];
   const [rows = []] = await tx.together([{ sql: SQL.list, values, planned: "each time" }]);
   const shown = rows.slice(0, page.limit);

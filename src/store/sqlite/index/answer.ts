@@ -10,6 +10,7 @@ import {
   type SessionPath,
 } from "../../../search/port.ts";
 import { IS_WHOLE, toSessionPaths } from "../../index/window.ts";
+import { sessionTest } from "../operations/list-sessions.ts";
 import type { SqliteConnection } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { readFeedSlice } from "./feed-slice.ts";
@@ -36,7 +37,12 @@ const SQL = statements("answers", {
 
 /** The statement of each filter, for a list of values. */
 const LISTS = statements("scope_of", {
-  ...eachFilter("search", ({ table, column }) => {
+  ...eachFilter("search", ({ table, column }, name) => {
+    if (column === undefined) {
+      return `SELECT s.session FROM sessions s WHERE s.tenant = ?1
+        AND EXISTS (SELECT 1 FROM json_each(?2) p
+          WHERE p.value <> '' AND (${sessionTest(name, "p.value")}))`;
+    }
     const from = table === undefined ? "session FROM sessions" : `DISTINCT session FROM ${table}`;
     return `SELECT ${from} WHERE tenant = ? AND ${column} IN (SELECT value FROM json_each(?))`;
   }),
@@ -48,8 +54,7 @@ const LISTS = statements("scope_of", {
         OR substr(s.project_path, -length(p.value) - 1) IN ('/' || p.value, '\\' || p.value)))`,
   /** The whole remote, or its last parts. */
   repo: `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.repo IS NOT NULL
-    AND EXISTS (SELECT 1 FROM json_each(?2) r WHERE r.value <> '' AND (s.repo = r.value
-      OR substr(s.repo, -length(r.value) - 1) = '/' || r.value))`,
+    AND EXISTS (SELECT 1 FROM json_each(?2) r WHERE r.value <> '' AND (${sessionTest("repo", "r.value")}))`,
 });
 
 /**
@@ -110,15 +115,15 @@ function readPaths(
  */
 function readScope(db: SqliteConnection, tenant: number, scope: SessionCondition): Uint32Array {
   let kept: Set<number> | undefined;
-  for (const [name, row] of filtersOf("search")) {
-    const values = scope[row.scope as keyof SessionCondition];
+  for (const [name] of filtersOf("search")) {
+    const values = scope[name];
     if (values === undefined || name === "excludeSession") continue;
     const found = numbers(db.all(LISTS[name], tenant, JSON.stringify(values)));
     kept = new Set(kept === undefined ? found : found.filter((session) => kept?.has(session)));
   }
   kept ??= new Set(numbers(db.all(SQL.all, tenant)));
-  if (scope.excludedSessionIds !== undefined) {
-    const excluded = JSON.stringify(scope.excludedSessionIds);
+  if (scope.excludeSession !== undefined) {
+    const excluded = JSON.stringify(scope.excludeSession);
     for (const session of numbers(db.all(LISTS.excludeSession, tenant, excluded)))
       kept.delete(session);
   }

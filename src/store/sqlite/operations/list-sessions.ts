@@ -8,10 +8,15 @@
  */
 
 import type { Session } from "../../../model/session.ts";
-import { eachFilter, filtersOf } from "../../../model/session-filters.ts";
+import {
+  eachFilter,
+  filterRow,
+  filtersOf,
+  type SessionFilterName,
+} from "../../../model/session-filters.ts";
 import type { SessionFilter, SessionPage, SessionPosition } from "../../records.ts";
 import { SESSION_COLUMNS } from "../../rows/session-row.ts";
-import { foldTitle } from "../../rows/session-values.ts";
+import { filterValues } from "../../rows/session-values.ts";
 import type { SqliteConnection, SqlRow, SqlValue } from "../sqlite-driver.ts";
 import { statements } from "../sqlite-statements.ts";
 import { findTenant } from "./feed.ts";
@@ -20,8 +25,9 @@ import { toSessions } from "./sessions.ts";
 /** Up to this many matches are sorted instead of scanning the interaction index. */
 const FEW = 1_000;
 
-/** The condition of each filter on `s`, for a value. */
-const TESTS = eachFilter("list", ({ table, column }, name) => (value: string) => {
+/** The condition of a filter on `s`, for a value. */
+export function sessionTest(name: SessionFilterName, value: string): string {
+  const { table, column } = filterRow(name);
   switch (name) {
     case "project":
       return `s.project_id = ${value} OR s.project_path = ${value}
@@ -37,7 +43,7 @@ const TESTS = eachFilter("list", ({ table, column }, name) => (value: string) =>
     ? `s.${column} = ${value}`
     : `EXISTS (SELECT 1 FROM ${table} m
       WHERE m.tenant = ?1 AND m.session = s.session AND m.${column} = ${value})`;
-});
+}
 
 /** Damaged JSON is reported when the session is read. Test the text first, which is cheaper. */
 const METADATA = "CAST(s.metadata AS TEXT)";
@@ -52,13 +58,13 @@ const HAS_METADATA = `CASE WHEN json_valid(${METADATA}) THEN NOT EXISTS (
       ELSE 0 END`;
 
 /** The parameters after those of the filters. */
-const AFTER = 5 + Object.keys(TESTS).length;
+const AFTER = 5 + filtersOf("list").length;
 
 /** Each filter is off while its parameter is null. */
 const FILTERS = `(?3 IS NULL OR NOT ${IS_MACHINE_MADE})
     AND (?4 IS NULL OR ${HAS_METADATA})
-    ${Object.values(TESTS)
-      .map((test, i) => `AND (?${i + 5} IS NULL OR ${test(`?${i + 5}`)})`)
+    ${filtersOf("list")
+      .map(([name], i) => `AND (?${i + 5} IS NULL OR ${sessionTest(name, `?${i + 5}`)})`)
       .join("\n    ")}`;
 
 const SQL = statements("list_sessions", {
@@ -98,11 +104,11 @@ const INDEXED = [
 const FEW_OF = statements("few_sessions", {
   ...eachFilter("list", ({ table, column }, name) =>
     table === undefined
-      ? `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND (${TESTS[name]("?2")}) LIMIT ?3`
+      ? `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND (${sessionTest(name, "?2")}) LIMIT ?3`
       : `SELECT session FROM ${table} WHERE tenant = ?1 AND ${column} = ?2 LIMIT ?3`,
   ),
   repo: `SELECT s.session FROM sessions s WHERE s.tenant = ?1 AND s.repo IS NOT NULL
-    AND (${TESTS.repo("?2")}) LIMIT ?3`,
+    AND (${sessionTest("repo", "?2")}) LIMIT ?3`,
   /** The range up to the last code point holds every key with the prefix. */
   keyPrefix: `SELECT session FROM sessions WHERE tenant = ?1 AND origin_key >= ?2
     AND origin_key <= ?2 || char(1114111, 1114111) LIMIT ?3`,
@@ -125,7 +131,7 @@ export function listSessions(
           SQL.walk,
           tenant,
           page.limit + 1,
-          ...filterValues(filter),
+          ...valuesOf(filter),
           since,
           end.lastInteractionAt,
           end.number,
@@ -175,7 +181,7 @@ function readFew(
 ): SqlRow[] {
   const { lastInteractionAt, number } = end;
   const order = db.all(SQL.sortFew, tenant, JSON.stringify(few), since, lastInteractionAt, number);
-  const values = filterValues(filter);
+  const values = valuesOf(filter);
   const rows: SqlRow[] = [];
   for (const { session } of order) {
     if (rows.length === limit) break;
@@ -186,13 +192,10 @@ function readFew(
 }
 
 /** From the third parameter on. */
-function filterValues(filter: SessionFilter): SqlValue[] {
+function valuesOf(filter: SessionFilter): SqlValue[] {
   return [
     filter.machineMade === false ? 1 : null,
     filter.metadata === undefined ? null : JSON.stringify(filter.metadata),
-    ...filtersOf("list").map(([name]) => {
-      const value = filter[name];
-      return value === undefined ? null : name === "title" ? foldTitle(value) : value;
-    }),
+    ...filterValues(filter),
   ];
 }
