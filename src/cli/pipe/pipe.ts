@@ -201,7 +201,8 @@ export class Caller {
       end: stdin.end.bind(stdin),
     }) as unknown as Duplex;
     stdin.on("error", () => undefined);
-    child.on("error", () => stdout.destroy());
+    // Its end is that of another stream, so this one does not close by itself.
+    for (const event of ["error", "close"]) child.on(event, () => stdout.destroy());
     return { stream, lines: new Lines(), early: [], answer: { backscroll: "welcome" } };
   }
 }
