@@ -202,7 +202,8 @@ export class Caller {
     }) as unknown as Duplex;
     stdin.on("error", () => undefined);
     // Its end is that of another stream, so this one does not close by itself.
-    for (const event of ["error", "close"]) child.on(event, () => stdout.destroy());
+    stdout.once("end", () => stdout.destroy());
+    child.on("error", () => stdout.destroy());
     return { stream, lines: new Lines(), early: [], answer: { backscroll: "welcome" } };
   }
 }
