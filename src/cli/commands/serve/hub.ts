@@ -9,6 +9,9 @@ import { toNumber } from "../../values.ts";
 
 /** The unread lines of transcripts are looked for this often, after the last agent has left. */
 const LOOK_MS = 500;
+
+/** The index is warmed after the first agent has its first answers. */
+const WARM_AFTER_MS = 2_000;
 /** The agent that starts a hub needs a moment to find its socket. */
 const FIRST_AGENT_MS = 5_000;
 
@@ -68,7 +71,9 @@ export const hub: Command = defineCommand({
       await withOwnStore(context, "a hub", async (engine) => {
         opening.resolve(engine);
         const { warmUp } = await import("../../../server/maintenance.ts");
-        void warmUp(engine.forTenant(context.tenant), { signal: stop.signal, onError });
+        const warm = () =>
+          warmUp(engine.forTenant(context.tenant), { signal: stop.signal, onError });
+        setTimeout(() => void warm(), WARM_AFTER_MS).unref();
         await idle;
         await hub.close();
       });
