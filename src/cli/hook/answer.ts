@@ -128,7 +128,7 @@ function settingFor({ moment }: Told, { home, variables }: Environment): "on" | 
   return found === "on" || found === "log" ? found : "off";
 }
 
-/** Nobody reads what is said in a build, or to a program that runs the agent. */
+/** A build, or a program that runs the agent: no person sees what is said. */
 function isUnattended(variables: HookQuestion["variables"]): boolean {
   if (isSwitchedOn("BACKSCROLL_UNATTENDED", variables)) return false;
   const { CI, GITHUB_ACTIONS, CLAUDE_CODE_ENTRYPOINT: entry = "" } = variables;

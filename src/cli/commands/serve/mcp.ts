@@ -121,7 +121,7 @@ export const mcp: Command = defineCommand({
       const end = new AbortController();
       const stop = (name: NodeJS.Signals) => {
         end.abort();
-        // Nobody listens any more: the signal ends the process at once, where exit() would first
+        // The client has left: the signal ends the process at once, where exit() would first
         // stop its threads. What was acknowledged is stored; the input may stay open for ever.
         setTimeout(() => process.kill(process.pid, name), ENDING_MS).unref();
       };

@@ -15,7 +15,7 @@ const DAY_MS = 24 * 3_600_000;
 const DAYS = 30;
 const SHOWN = 3;
 const PAGE = 100;
-/** Nobody waits for one of these answers. */
+/** For each answer: a preview has no agent that waits. */
 const DEADLINE_MS = 5_000;
 
 const MOMENT_OF: Readonly<Record<Kind, Moment["moment"]>> = {
