@@ -1,9 +1,9 @@
 /**
- * `npm run try -- CLIENT | resume`: real clients, from npm, with our MCP server and a mock model on
+ * `npm run try -- CLIENT | resume | home`: real clients, from npm, with our MCP server and a mock model on
  * loopback. `CLIENT` holds two conversations in a row: the second must find the first by one call.
  * Then memory must speak unasked at a start, a prompt, a failed command and a file that was read.
- * `resume` begins a conversation in Claude Code, goes on in Codex, and comes back. Prints what the
- * model saw.
+ * `resume` begins a conversation in Claude Code, goes on in Codex, and comes back. `home`
+ * deletes transcripts, puts them back and goes on. Prints what the model saw.
  *
  * Needs the network for `npm install`; nothing else leaves this machine. Not part of `npm test`.
  */
@@ -11,6 +11,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { TOKEN_ESTIMATE } from "../src/context/tokens.ts";
 import { CLIENTS, type Client, clientName } from "./try/clients.ts";
+import { tryHome } from "./try/home.ts";
 import { Installation } from "./try/installation.ts";
 import { type MockModel, startMockModel } from "./try/mock-model.ts";
 import { tryResume } from "./try/resume.ts";
@@ -23,20 +24,24 @@ const ANSWERED = "noted: the pelican guards it";
 /** The server's final read ends ten seconds after the last line. */
 const PAUSE_MS = 12_000;
 
+const OTHERS: Readonly<Record<string, typeof tryHome>> = { resume: tryResume, home: tryHome };
+
 async function main(): Promise<number> {
   const [given = ""] = process.argv.slice(2);
   const [short = "", version] = given.split("@");
   const name = clientName(short) ?? "";
   const client = CLIENTS[name];
-  if (client === undefined && given !== "resume") {
+  if (client === undefined && !Object.hasOwn(OTHERS, given)) {
     const names = Object.keys(CLIENTS).join(" | ");
-    console.error(`usage: npm run try -- ${names} | resume [--keep]\n       CLIENT@VERSION of npm`);
+    console.error(
+      `usage: npm run try -- ${names} | resume | home [--keep]\n       CLIENT@VERSION of npm`,
+    );
     return 2;
   }
   const model = await startMockModel((ask) => (ask.includes("walrus keeps") ? ANSWERED : "done"));
   const isKept = process.argv.includes("--keep");
   try {
-    if (client === undefined) return await tryResume(model, isKept);
+    if (client === undefined) return (await OTHERS[given]?.(model, isKept)) ?? 2;
     const suffix = version === undefined ? "" : `@${version}`;
     const installation = Installation.create([`${client.package}${suffix}`], model.url, isKept);
     try {

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { callCli, type Ran } from "./support/cli.ts";
@@ -118,5 +126,102 @@ describe("resume --in", () => {
       expect([ran.code, ran.stdout]).toEqual([2, ""]);
       expect(ran.stderr).toMatch(why);
     });
+  });
+});
+
+describe("resume --restore", () => {
+  /** The transcript, a sub-agent of it, and what they held when they were read. */
+  async function talked() {
+    const made = await world();
+    const folder = join(made.home, ".claude/projects/-shop");
+    const file = join(folder, `${ID}.jsonl`);
+    const child = join(folder, ID, "subagents/agent-7.jsonl");
+    mkdirSync(join(child, ".."), { recursive: true });
+    const line = {
+      sessionId: ID,
+      agentId: "7",
+      cwd: made.project,
+      isSidechain: true,
+      type: "user",
+      uuid: "s1",
+      parentUuid: null,
+      timestamp: "2026-05-04T10:00:02Z",
+      message: { role: "user", content: "Count the wombats." },
+    };
+    writeFileSync(child, `${JSON.stringify(line)}\n`);
+    expect((await made.cli("ingest")).code).toBe(0);
+    return { ...made, folder, file, child, kept: [file, child].map((path) => readFileSync(path)) };
+  }
+
+  test("puts deleted files back byte for byte, new to whoever deletes by age", async () => {
+    const { cli, folder, file, child, kept } = await talked();
+    rmSync(folder, { recursive: true });
+    const told = await cli("resume", ID);
+    expect([told.code, told.stdout]).toEqual([1, ""]);
+    expect(told.stderr).toContain(`its transcript ${file} is gone; --restore puts it back`);
+    const before = Date.now();
+    const ran = await cli("resume", ID, "--restore");
+    expect(ran.stderr).toContain("restored 2 files");
+    expect(ran.stdout).toContain(`claude --resume ${ID}`);
+    expect([file, child].map((path) => readFileSync(path))).toEqual(kept);
+    expect(statSync(file).mtimeMs).toBeGreaterThanOrEqual(before - 1_000);
+    expect((await cli("ingest")).stdout).not.toContain("new entr");
+  });
+
+  test("completes a file that is a beginning, and leaves any other alone", async () => {
+    const { cli, file, child, kept } = await talked();
+    const [whole = Buffer.of()] = kept;
+    writeFileSync(file, whole.subarray(0, 40));
+    writeFileSync(child, "another");
+    const first = await cli("resume", ID, "--restore");
+    expect(first.stderr).toContain(`left alone: ${child} has other content`);
+    expect(readFileSync(file)).toEqual(whole);
+    expect(readFileSync(child, "utf8")).toBe("another");
+    const longer = Buffer.concat([whole, Buffer.from("{}\n")]);
+    writeFileSync(file, longer);
+    expect((await cli("resume", ID, "--restore")).stderr).toContain("restored 0 files");
+    expect(readFileSync(file)).toEqual(longer);
+  });
+
+  test("follows a project that was moved", async () => {
+    const { home, cli, folder, project, kept } = await talked();
+    rmSync(folder, { recursive: true });
+    const moved = join(home, "market");
+    renameSync(project, moved);
+    const ran = await cli("resume", ID, "--restore", "--cwd", moved);
+    expect(ran.stdout).toContain(`cd ${moved} && claude --resume ${ID}`);
+    const name = moved.replace(/[^A-Za-z0-9]/g, "-");
+    const place = join(home, ".claude/projects", name, `${ID}.jsonl`);
+    expect(readFileSync(place)).toEqual(kept[0]);
+  });
+
+  test("writes nowhere but into the folders of its agent, whatever path is stored", async () => {
+    const { home, cli, folder } = await talked();
+    rmSync(folder, { recursive: true });
+    const TABLES = ["original_parts", "original_sessions", "originals"];
+    const { DatabaseSync } = await import("node:sqlite");
+    for (const path of ["/srv/x/.ssh/authorized_keys", "/a/.claude/projects/../../.ssh/config"]) {
+      const db = new DatabaseSync(join(home, "store.db"));
+      for (const table of TABLES) {
+        db.prepare(`UPDATE ${table} SET path = ? WHERE path NOT LIKE '%subagents%'`).run(path);
+      }
+      db.close();
+      const ran = await cli("resume", ID, "--restore");
+      expect(ran.stderr).toContain(`not restored: ${path} was not read from a folder of its agent`);
+      expect(existsSync(join(home, ".ssh"))).toBe(false);
+    }
+  });
+
+  test("for many sessions at once, shown first", async () => {
+    const { cli, json, folder, file } = await talked();
+    rmSync(folder, { recursive: true });
+    const plan = await cli("resume", "--restore", "--all", "--dry-run");
+    expect(plan.stderr).toContain("would restore 2 files");
+    expect(existsSync(file)).toBe(false);
+    const { files } = await json<{ files: readonly object[] }>("resume", "--restore", "--all");
+    expect(files).toHaveLength(2);
+    expect(existsSync(file)).toBe(true);
+    const wrong = await cli("resume", "--all");
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--restore")]);
   });
 });

@@ -21,7 +21,7 @@ export interface Client {
   readonly settings?: (setting: TrySetting) => readonly [path: string, content: string];
   /** Asks one thing without a terminal. Our tools need no approval. */
   readonly ask: (prompt: string) => readonly string[];
-  /** The same in an existing session, for clients that `resume` covers. */
+  /** The same in an existing session. */
   readonly goOn?: (session: string, prompt: string) => readonly string[];
   readonly env: (setting: TrySetting) => Readonly<Record<string, string>>;
   /** Its own tools by which it runs a command and reads a file, with their fields. */
@@ -44,6 +44,9 @@ const CODEX = [
   "--dangerously-bypass-hook-trust",
 ];
 const described = (command: string) => ({ command, description: "Try it" });
+
+const GEMINI = ["gemini", "--skip-trust", "--yolo", "-m", "gemini-2.5-pro"];
+const COPILOT = ["copilot", "--allow-all-tools", "--no-auto-update"];
 
 export const CLIENTS: Readonly<Record<string, Client>> = {
   "claude-code": {
@@ -87,7 +90,8 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
       ".gemini/settings.json",
       toJson({ security: { auth: { selectedType: "gemini-api-key" } } }),
     ],
-    ask: (prompt) => ["gemini", "--skip-trust", "--yolo", "-m", "gemini-2.5-pro", "-p", prompt],
+    ask: (prompt) => [...GEMINI, "-p", prompt],
+    goOn: (session, prompt) => [...GEMINI, "--resume", session, "-p", prompt],
     env: ({ modelUrl }) => ({ GEMINI_API_KEY: "none", GOOGLE_GEMINI_BASE_URL: modelUrl }),
   },
   opencode: {
@@ -116,6 +120,7 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
       toJson({ security: { auth: { selectedType: "openai" } } }),
     ],
     ask: (prompt) => ["qwen", "--yolo", prompt],
+    goOn: (session, prompt) => ["qwen", "--yolo", "--resume", session, "-p", prompt],
     env: (setting) => ({
       OPENAI_API_KEY: "none",
       OPENAI_BASE_URL: openai(setting),
@@ -126,7 +131,8 @@ export const CLIENTS: Readonly<Record<string, Client>> = {
     shell: (command) => ({ tool: "bash", input: described(command) }),
     read: (path) => ({ tool: "view", input: { path } }),
     package: "@github/copilot",
-    ask: (prompt) => ["copilot", "-p", prompt, "--allow-all-tools", "--no-auto-update"],
+    ask: (prompt) => [...COPILOT, "-p", prompt],
+    goOn: (session, prompt) => [...COPILOT, `--resume=${session}`, "-p", prompt],
     env: (setting) => ({
       COPILOT_PROVIDER_BASE_URL: openai(setting),
       COPILOT_PROVIDER_API_KEY: "none",

@@ -1,11 +1,13 @@
-/** `resume --in`: continues a session in another agent. */
+/** `resume`: continues a session in its own agent, whose files are put back if need be, or in another. */
 
+import { existsSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
 import { defined } from "../../../model/defined.ts";
-import type { Session } from "../../../model/session.ts";
+import { provenanceOf, type Session } from "../../../model/session.ts";
+import { selectSessions } from "../../../recap/select-sessions.ts";
 import { sourceFieldsOf } from "../../../transcript/source-fields.ts";
 import {
   DEFAULT_BRIEFING_TOKENS,
@@ -36,7 +38,10 @@ import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { withStore } from "../../store.ts";
+import { askYesNo, canAsk } from "../../terminal.ts";
 import { toCount } from "../../values.ts";
+import { filterOptions, toInput } from "../input-options.ts";
+import { goneTranscript, type Restoring, restoreAll, tellRestored } from "./restore.ts";
 
 const ELSEWHERE = {
   native: flag("Copy the session, instead of briefing a new one."),
@@ -53,36 +58,96 @@ export const resume: Command = defineCommand({
   name: "resume",
   summary: "Print the command that continues a session, in its own agent or another.",
   details:
-    "Prints, and runs nothing. Without --in: exit code 1 if its agent has no such command. With --in: writes a briefing under a token budget (digest and context, secrets masked) that a new session there begins with; with --native, copies the session itself into the other agent's own files, verbatim and unmasked, and reads it back. Losses are counted on standard error.",
-  arguments: [SESSION],
+    "Prints the command, and runs nothing. Without --in: exit code 1 if its agent has no such command, or its transcript is gone: at a terminal it asks whether to put it back, and --restore does so, byte for byte, with sub-agents and results of tools; a file that is there is replaced only if it is the beginning of what was kept. --restore with --all, --project, --agent or --since does it for many. With --in: writes a briefing under a token budget (digest and context, secrets masked) that a new session there begins with; with --native, copies the session itself into the other agent's own files, verbatim and unmasked, and reads it back. Losses are counted on standard error.",
+  arguments: [{ ...SESSION, optional: true }],
   options: {
+    restore: flag("Put the transcript back where its agent looks for it."),
+    all: flag("With --restore: every session."),
+    ...filterOptions("project", "agent"),
+    since: option("TIME", "With --restore: last interaction at or after."),
     in: option("AGENT", `Continue there: ${RESUME_TARGETS.map(({ name }) => name).join(", ")}.`),
     ...ELSEWHERE,
   },
   examples: [
     "resume 5f0c2a91",
+    "resume 5f0c2a91 --restore",
+    "resume --restore --since 90d --dry-run",
     "resume 5f0c2a91 --in codex",
     "resume 5f0c2a91 --in claude-code --native",
   ],
   run: (context, args, options) => {
-    const { in: agent, ...rest } = options;
-    if (agent !== undefined) return resumeElsewhere(context, args.SESSION, { in: agent, ...rest });
-    const misplaced = Object.keys(ELSEWHERE).find((name) => Object.hasOwn(rest, name));
+    const { in: to, restore, all, project, agent, since, ...rest } = options;
+    const { SESSION: id } = args;
+    const many = Object.entries({ all, project, agent, since }).find(
+      ([, set]) => set !== undefined,
+    );
+    if (many !== undefined && !restore) {
+      throw usageError(`--${many[0]} needs --restore`, `--${many[0]}`);
+    }
+    if ((id === undefined) === (many === undefined)) {
+      const both = "leave out SESSION, or --all, --project, --agent and --since";
+      const none = restore ? "--restore needs a SESSION, or --all" : "resume needs a SESSION";
+      throw usageError(id === undefined ? none : both, "SESSION");
+    }
+    if (to !== undefined && id !== undefined) {
+      if (restore) throw usageError("--restore and --in cannot go together", "--restore");
+      return resumeElsewhere(context, id, { in: to, ...rest });
+    }
+    const misplaced = Object.keys(ELSEWHERE).find(
+      (name) => Object.hasOwn(rest, name) && !(restore && AT_HOME.includes(name)),
+    );
     if (misplaced !== undefined) {
       throw usageError(`--${misplaced} needs --in AGENT`, `--${misplaced}`);
     }
-    return resumeHere(context, args.SESSION);
+    const restoring = { cwd: rest.cwd, dryRun: rest["dry-run"] };
+    if (id !== undefined) return resumeHere(context, id, restore ? restoring : undefined);
+    const filter = toInput("listSessions", { project, agent, since });
+    return withStore(context, "read", async (tenant) => {
+      const listed = await selectSessions(tenant, filter);
+      // What came from elsewhere is put among the agent's own files only by name.
+      const sessions = listed.filter((session) => provenanceOf(session) === "own");
+      const restored = await restoreAll(tenant, sessions, restoring);
+      if (context.json) await context.terminal.printJson(restored);
+      else tellRestored(context, restored, restoring.dryRun);
+      return restored.files.length === 0 ? EXIT.nothing : EXIT.ok;
+    });
   },
 });
 
-function resumeHere(context: Context, sessionId: string): Promise<ExitCode> {
+/** Options that --restore has, too. */
+const AT_HOME: readonly string[] = ["cwd", "dry-run"];
+
+function resumeHere(
+  context: Context,
+  sessionId: string,
+  restoring: Restoring | undefined,
+): Promise<ExitCode> {
   return withStore(context, "read", async (tenant) => {
     const session = await tenant.getSessionMeta(sessionId);
     const { terminal } = context;
-    const command = resumeCommand(session);
+    const gone = await goneTranscript(tenant, session, restoring ?? {});
+    const asks = restoring === undefined && gone !== undefined && !context.json && canAsk();
+    const isWanted =
+      restoring !== undefined || (asks && (await askYesNo(`${gone} is gone. Put it back?`)));
+    const restored = isWanted ? await restoreAll(tenant, [session], restoring ?? {}) : undefined;
+    if (restored !== undefined && !context.json) {
+      tellRestored(context, restored, restoring?.dryRun);
+    }
+    const isGone = gone !== undefined && !isWanted;
+    const folder = restoring?.cwd ?? session.origin.projectPath;
+    const command = isGone ? null : resumeCommand(session, restoring?.cwd);
+    if (folder !== undefined && command !== null && !existsSync(folder)) {
+      terminal.note(`the folder ${folder} is gone; --restore --cwd FOLDER names where it is now`);
+    }
     const { projectPath: cwd = null, source = null } = session.origin;
+    if (isGone) {
+      terminal.note(`its transcript ${gone} is gone; --restore puts it back`);
+      if (!context.json) return EXIT.nothing;
+    }
     if (context.json) {
-      await terminal.printJson({ session_id: session.id, source, cwd, command });
+      const { files = null } = restored ?? {};
+      const answer = { session_id: session.id, source, cwd, command };
+      await terminal.printJson({ ...answer, gone: isGone ? gone : null, restored: files });
     } else if (command !== null) await terminal.print(command);
     if (command !== null) return EXIT.ok;
     if (!context.json) {
@@ -94,13 +159,13 @@ function resumeHere(context: Context, sessionId: string): Promise<ExitCode> {
 }
 
 /** Null if the session was not ingested, or its agent has no such command. */
-function resumeCommand(session: Session): string | null {
+export function resumeCommand(session: Session, cwd?: string): string | null {
   const { source, projectPath, key } = session.origin;
   const reader = SOURCES.find(({ name }) => name === source);
   // The key is workstation:project:session.
   const id = sourceFieldsOf(session)?.id ?? key?.split(":").slice(2).join(":");
   if (id === undefined || id === "") return null;
-  return reader?.resumeCommand?.({ id, cwd: projectPath ?? null }) ?? null;
+  return reader?.resumeCommand?.({ id, cwd: cwd ?? projectPath ?? null }) ?? null;
 }
 
 type ElsewhereOptions = OptionValues<typeof ELSEWHERE> & { readonly in: string };

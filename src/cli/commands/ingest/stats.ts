@@ -9,6 +9,7 @@ import { readPricesFile } from "../../settings/models.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
 import { toCount } from "../../values.ts";
+import { usage } from "../context/context.ts";
 import { filterOptions, toInput, UNTIL, withOption } from "../input-options.ts";
 
 /** Rows of each table by default. */
@@ -28,6 +29,9 @@ export const stats: Command = defineCommand({
   summary: "Add up sessions, tokens and cost: by model, agent, project and day.",
   details:
     "Tokens by kind: input, output, cache writes and cache reads. The cost is by list prices, and models without a price are listed; a file may override the prices (BACKSCROLL_PRICES, ~/.backscroll/prices.json): see docs/ingest.md. A sub-agent's work counts for its parent session. A session counts on the day of its last interaction, tokens on the day of their message. Bars measure TOKENS.",
+  arguments: [
+    { name: "SESSION", optional: true, help: "Only this session, and how full its context is." },
+  ],
   options: {
     ...filterOptions(...withOption("stats")),
     since: option("TIME", "Sessions with an interaction at or after."),
@@ -35,19 +39,22 @@ export const stats: Command = defineCommand({
     limit: option("N", `Rows of each table: ${ROWS} if left out.`),
     prices: option("FILE", "A price table as JSON, instead of ours."),
   },
-  examples: ["stats --since 30d", "stats --project shop"],
-  run: (context, _args, options) =>
-    withStore(context, "read", async (tenant) => {
+  examples: ["stats --since 30d", "stats --project shop", "stats 5f0c2a91"],
+  run: (context, { SESSION }, options) => {
+    if (SESSION !== undefined) return usage.run(context, { SESSION }, {});
+    return withStore(context, "read", async (tenant) => {
+      const input = toInput("stats", options);
       const sums = await tenant.stats({
-        ...toInput("stats", options),
+        ...input,
         ...(options.prices === undefined ? {} : { prices: readPricesFile(options.prices) }),
       });
       const limit = toCount(options.limit, "--limit") ?? ROWS;
       const { sessions, subagents } = sums.total;
       if (context.json) await context.terminal.printJson(toWireStats(sums));
-      else if (sessions + subagents === 0) await printNoSessions(context, tenant);
+      else if (sessions + subagents === 0) await printNoSessions(context, tenant, input);
       else for (const line of format(context, sums, limit)) await context.terminal.print(line);
-    }),
+    });
+  },
 });
 
 function format({ terminal }: Context, stats: Stats, limit: number): string[] {

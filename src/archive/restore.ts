@@ -1,0 +1,189 @@
+/**
+ * Puts the kept bytes of a session's files back where its agent expects them: agents delete
+ * transcripts after weeks.
+ *
+ * A file that is there stays, unless it is the beginning of what was kept. The time of a restored
+ * file is now: agents delete by it.
+ */
+
+import { chmod, link, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
+import type { TenantApi } from "../engine/interfaces.ts";
+import type { Environment } from "../ingest/source.ts";
+import { SOURCES } from "../ingest/sources.ts";
+import type { Session } from "../model/session.ts";
+import type { Original } from "../store/ingested-file.ts";
+import { isPart, readOriginal } from "./originals.ts";
+
+export interface RestoreOptions {
+  readonly environment: Environment;
+  /** Where the project is now; absent: where it was. */
+  readonly cwd?: string;
+  /** Only says what would be done. */
+  readonly dryRun?: boolean;
+}
+
+export interface RestoredFile {
+  readonly path: string;
+  readonly size: number;
+  /**
+   * `written`: from nothing, or from a file that was its beginning. `there`: it has these bytes, or
+   * more of them. `differs`: another file has the name, and stays. `no_place`: it was
+   * not read from a folder of its agent.
+   */
+  readonly outcome: "written" | "there" | "differs" | "no_place";
+}
+
+const PAGE = 200;
+
+/** Of a session's transcript and all that belongs to it: sub-agents, results of tools. */
+export async function restoreSession(
+  tenant: TenantApi,
+  session: Pick<Session, "id">,
+  options: RestoreOptions,
+): Promise<RestoredFile[]> {
+  const files: RestoredFile[] = [];
+  for (const original of await originalsOf(tenant, session.id)) {
+    files.push(await restoreFile(tenant, original, options));
+  }
+  return files;
+}
+
+/** The file that the session's agent would open; undefined without kept bytes. */
+export async function findTranscript(
+  tenant: TenantApi,
+  sessionId: string,
+  options: RestoreOptions,
+): Promise<string | undefined> {
+  const own = await tenant.originals.list({ sessionId, limit: PAGE });
+  const transcript = own.find((original) => !isPart(original));
+  return transcript && placeOf(transcript, options);
+}
+
+async function originalsOf(tenant: TenantApi, sessionId: string): Promise<Original[]> {
+  const found = new Map<string, Original>();
+  const add = (original: Original) =>
+    found.set(`${original.workstation}\0${original.path}`, original);
+  for (const own of await tenant.originals.list({ sessionId, limit: PAGE })) {
+    add(own);
+    if (!isPart(own)) for await (const other of originalsBelow(tenant, own)) add(other);
+  }
+  return [...found.values()];
+}
+
+/** What lies in the folder that is named as the transcript is. */
+async function* originalsBelow(
+  tenant: TenantApi,
+  { workstation, path }: Original,
+): AsyncGenerator<Original> {
+  const ending = path.lastIndexOf(".");
+  if (ending <= path.lastIndexOf("/")) return;
+  const below = `${path.slice(0, ending)}/`;
+  let after = { workstation, path: below };
+  for (;;) {
+    const page = await tenant.originals.list({ after, limit: PAGE });
+    for (const original of page) {
+      if (original.workstation !== workstation || !original.path.startsWith(below)) return;
+      yield original;
+      after = { workstation, path: original.path };
+    }
+    if (page.length < PAGE) return;
+  }
+}
+
+async function restoreFile(
+  tenant: TenantApi,
+  original: Original,
+  options: RestoreOptions,
+): Promise<RestoredFile> {
+  const { size } = original;
+  const path = placeOf(original, options);
+  if (path === undefined) return { path: original.path, size, outcome: "no_place" };
+  const known = await compare(tenant, original, path);
+  if (known === "there" || known === "differs") return { path, size, outcome: known };
+  if (!options.dryRun) await write(tenant, original, path, known === "beginning");
+  return { path, size, outcome: "written" };
+}
+
+/**
+ * In a folder where the agent keeps its transcripts, on this machine or as on the one that they are
+ * of; nowhere else, whatever path is stored.
+ */
+function placeOf(
+  { path, source }: Original,
+  { environment, cwd }: RestoreOptions,
+): string | undefined {
+  const [name] = source.split(":");
+  const reader = SOURCES.find((each) => each.name === name);
+  const given = path.replaceAll("\\", "/");
+  if (given.split("/").includes("..")) return undefined;
+  for (const { root } of reader?.places?.(environment) ?? []) {
+    const folder = folderInHome(root, environment.home);
+    const at = given.indexOf(folder);
+    if (at < 0) continue;
+    const [first = "", ...rest] = given.slice(at + folder.length).split("/");
+    // Claude Code's folders are named by the project's.
+    const isMoved = cwd !== undefined && name === "claude-code" && rest.length > 0;
+    return join(root, isMoved ? cwd.replace(/[^A-Za-z0-9]/g, "-") : first, ...rest);
+  }
+  return undefined;
+}
+
+/** `/.claude/projects/`, by which the same folder of another home is known; a whole path elsewhere. */
+function folderInHome(root: string, home: string): string {
+  const below = relative(home, root);
+  const isInHome = !below.startsWith("..") && !isAbsolute(below);
+  return `${(isInHome ? `/${below}` : root).replaceAll("\\", "/")}/`;
+}
+
+async function compare(
+  tenant: TenantApi,
+  original: Original,
+  path: string,
+): Promise<"absent" | "there" | "beginning" | "differs"> {
+  const found = await stat(path).catch(() => undefined);
+  if (found === undefined) return "absent";
+  if (!found.isFile()) return "differs";
+  const file = await open(path);
+  try {
+    let start = 0;
+    for await (const kept of readOriginal(tenant, original)) {
+      const { buffer, bytesRead } = await file.read(
+        Buffer.alloc(kept.length),
+        0,
+        kept.length,
+        start,
+      );
+      const read = buffer.subarray(0, bytesRead);
+      if (!read.equals(kept.subarray(0, bytesRead))) return "differs";
+      if (bytesRead < kept.length) return "beginning";
+      start += kept.length;
+    }
+    return "there";
+  } finally {
+    await file.close();
+  }
+}
+
+/** Beside its place, then moved there: a reader never sees half of it. */
+async function write(
+  tenant: TenantApi,
+  original: Original,
+  path: string,
+  replaces: boolean,
+): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const partial = `${dirname(path)}${sep}.${basename(path)}.${crypto.randomUUID()}.partial`;
+  const file = await open(partial, "wx", 0o600);
+  try {
+    for await (const bytes of readOriginal(tenant, original)) await file.write(bytes);
+    await file.sync();
+    await file.close();
+    if (!replaces) return await link(partial, path);
+    await chmod(partial, (await stat(path)).mode & 0o777);
+    await rename(partial, path);
+  } finally {
+    await file.close().catch(() => undefined);
+    await rm(partial, { force: true });
+  }
+}
