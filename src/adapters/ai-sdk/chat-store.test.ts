@@ -14,7 +14,7 @@ import { createDatabase } from "../../../test/support/postgres.ts";
 import { serveStore } from "../../client/client.cases.ts";
 import type { TenantApi } from "../../engine/interfaces.ts";
 import { open } from "../../index.ts";
-import { chatStore } from "./index.ts";
+import { type ChatRequest, chatStore } from "./index.ts";
 
 const say = (id: string, text: string, role: UIMessage["role"] = "user"): UIMessage => ({
   id,
@@ -257,7 +257,128 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
     const found = await tenant.searchSessions("manatee");
     expect(found.hits[0]?.sessionId).toBe((await chats.session("agent")).id);
   });
+
+  test("requests of useChat ask, edit and ask again; each version is kept and can be chosen", async () => {
+    // Without a type argument, as documented.
+    const own = chatStore(tenant, { agent: "helper", keyPrefix: "routes/" });
+    let answers = 0;
+    /** The route of docs/ai-sdk.md, without its response. */
+    const post = async (request: ChatRequest<UIMessage>) => {
+      const messages = await own.receive("c", request, { author: "ana" });
+      const result = streamText({
+        model: answering(`answer ${++answers}`),
+        messages: await convertToModelMessages(messages),
+      });
+      const chunks = toUIMessageStream({
+        stream: result.stream,
+        originalMessages: messages,
+        generateMessageId: () => `a${answers}`,
+        onEnd: ({ messages: all }) => own.save("c", all, { author: "ana", result }),
+      });
+      for await (const _ of chunks);
+      return (await own.load("c")).map(({ id, parts }) => [id, textOfParts(parts)]);
+    };
+    const first = await post({ message: say("u1", "why?"), trigger: "submit-message" });
+    expect(first).toEqual([
+      ["u1", "why?"],
+      ["a1", "answer 1"],
+    ]);
+    await post({ message: say("u2", "and then?"), trigger: "submit-message" });
+    const again = await post({ trigger: "regenerate-message", messageId: "a2" });
+    expect(again.map(([id]) => id)).toEqual(["u1", "a1", "u2", "a3"]);
+    const edited = await post({ message: say("u1", "how?"), messageId: "u1" });
+    expect(edited).toEqual([
+      ["u1", "how?"],
+      ["a4", "answer 4"],
+    ]);
+
+    const questions = await own.versions("c", "u1");
+    expect(questions.map(({ message, active }) => [textOfParts(message.parts), active])).toEqual([
+      ["why?", false],
+      ["how?", true],
+    ]);
+    const back = await own.choose("c", questions[0]?.entryId ?? "");
+    expect(back.map(({ id }) => id)).toEqual(["u1", "a1", "u2", "a3"]);
+    expect(await own.load("c")).toEqual(back);
+    const others = await own.versions("c", "a3");
+    expect(others.map(({ message, active }) => [message.id, active])).toEqual([
+      ["a2", false],
+      ["a3", true],
+    ]);
+    expect((await own.choose("c", others[0]?.entryId ?? "")).at(-1)?.id).toBe("a2");
+    // Chosen again it stays, and without a message to make again the last answer goes.
+    expect((await own.choose("c", others[0]?.entryId ?? "")).at(-1)?.id).toBe("a2");
+    expect((await post({ trigger: "regenerate-message" })).at(-1)?.[0]).toBe("a5");
+    expect(await own.versions("c", "none")).toEqual([]);
+    await expect(own.choose("c", "none")).rejects.toMatchObject({ code: "invalid_input" });
+    const unknown = own.receive("c", { trigger: "regenerate-message", messageId: "none" });
+    await expect(unknown).rejects.toThrow("messageId none is no message of the chat's active path");
+
+    const session = await own.session("c");
+    const entries = await session.listEntries({ tree: true, limit: 500 });
+    const said = entries.entries.filter(({ kind }) => kind === "message");
+    expect(said.map(({ role, actor, model, usage }) => [role, actor, model, usage])).toEqual(
+      said.map(({ role }) =>
+        role === "user" ? ["user", "ana", null, null] : ["assistant", "helper", "small-1", USED],
+      ),
+    );
+    // Every call is counted once, whichever version is shown.
+    const calls = said.filter(({ role }) => role === "assistant").length;
+    expect(calls).toBe(answers);
+    expect((await tenant.stats({ session: session.id })).total.tokens.inputTokens).toBe(7 * calls);
+  });
+
+  test("chats are listed with their titles, the last used first, page by page", async () => {
+    const own = chatStore(tenant, { agent: "lister", keyPrefix: "listed/" });
+    expect(await own.list()).toEqual({ chats: [] });
+    await own.save("one", [say("u1", "Why does\n the cron job run twice?")]);
+    await own.save("two", [say("u1", "x".repeat(200))]);
+    await own.save("three", [say("u1", "named")]);
+    await own.rename("three", "A name");
+    await chats.save("elsewhere", [say("u1", "not listed")]);
+    const page = await own.list({ limit: 2 });
+    const rest = await own.list({ limit: 2, cursor: page.nextCursor ?? "" });
+    expect(
+      [...page.chats, ...rest.chats].map(({ id, title, messageCount }) => [
+        id,
+        title,
+        messageCount,
+      ]),
+    ).toEqual([
+      ["three", "A name", 1],
+      ["two", `${"x".repeat(80)}…`, 1],
+      ["one", "Why does the cron job run twice?", 1],
+    ]);
+    expect(rest.nextCursor).toBeUndefined();
+    expect(page.chats[0]?.updatedAt.getTime()).toBeGreaterThan(Date.now() - 60_000);
+  });
 });
+
+/** What each call of `answering` uses, as sessions count it. */
+const USED = { inputTokens: 7, outputTokens: 2, cacheCreationTokens: 0, cacheReadTokens: 3 };
+
+function answering(text: string): MockLanguageModelV4 {
+  const usage = {
+    inputTokens: { total: 10, noCache: 7, cacheRead: 3, cacheWrite: 0 },
+    outputTokens: { total: 2, text: 2, reasoning: 0 },
+  };
+  return new MockLanguageModelV4({
+    modelId: "small-1",
+    doStream: async () => ({
+      stream: ReadableStream.from([
+        { type: "stream-start", warnings: [] },
+        { type: "text-start", id: "t" },
+        { type: "text-delta", id: "t", delta: text },
+        { type: "text-end", id: "t" },
+        { type: "finish", finishReason: { unified: "stop", raw: "x" }, usage },
+      ]),
+    }),
+  } as never);
+}
+
+function textOfParts(parts: UIMessage["parts"]): string {
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
 
 /** Calls a tool, then answers. */
 function scriptedModel(): MockLanguageModelV4 {

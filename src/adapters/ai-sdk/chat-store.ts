@@ -6,23 +6,34 @@
  */
 
 import type { SessionApi, TenantApi } from "../../engine/interfaces.ts";
-import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
+import { textOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
-import { BackscrollError } from "../../model/errors.ts";
 import { checkFields } from "../../model/input.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
-import {
-  describe,
-  isPlainObject,
-  isSameJson,
-  type JsonValue,
-  stringifyJson,
-} from "../../model/json.ts";
+import { describe } from "../../model/json.ts";
 import { MAX_BATCH_ENTRIES, MAX_PAGE } from "../../model/limits.ts";
 import { RecentMap } from "../../model/recent-map.ts";
 import type { Session } from "../../model/session.ts";
-import { checkTenant, KnownSessions, readAhead, untilSettled } from "../common/sessions.ts";
-import { toBlocks } from "../common/ui-parts.ts";
+import {
+  checkTenant,
+  KnownSessions,
+  readAhead,
+  treePages,
+  untilSettled,
+} from "../common/sessions.ts";
+import {
+  type AnyUIMessage,
+  type Authors,
+  answerOf,
+  checkMessages,
+  invalid,
+  isSame,
+  type SaveOptions,
+  toEntryInput,
+  toUIMessage,
+  type UIMessageLike,
+} from "./chat-message.ts";
+import { type ChatRequest, checkRequest, wanted } from "./chat-request.ts";
 
 export interface ChatStoreOptions {
   /** The sessions' agent. Default: `assistant`. */
@@ -36,17 +47,66 @@ export interface ChatStoreOptions {
 export interface ChatStore<Message extends UIMessageLike> {
   /** The messages of a chat, oldest first; empty for an unknown chat. */
   load(chatId: string): Promise<Message[]>;
+  /**
+   * Stores what a request of `useChat` asks for, and gives the messages for the model: a new or edited
+   * message is stored, and an answer that is to be made again leaves the active path.
+   */
+  receive(
+    chatId: string,
+    request: ChatRequest<Message>,
+    options?: Pick<SaveOptions, "author">,
+  ): Promise<Message[]>;
   /** Replaces the messages of a chat by these, as `onEnd` and a request of `useChat` give them. */
-  save(chatId: string, messages: readonly Message[]): Promise<void>;
+  save(chatId: string, messages: readonly Message[], options?: SaveOptions): Promise<void>;
   /**
    * Adds messages to a chat; one with the id of a message among the last 50 replaces it. The cost
    * does not depend on the chat's length.
    */
   upsert(chatId: string, ...messages: readonly Message[]): Promise<void>;
+  /**
+   * What was written in the place of an active message, oldest first: the message itself, its edits,
+   * and the other answers to the same message. Empty for an unknown message.
+   */
+  versions(chatId: string, messageId: string): Promise<MessageVersion<Message>[]>;
+  /**
+   * Makes a version the active one, with the newest messages that follow it. Gives the messages of the
+   * chat.
+   */
+  choose(chatId: string, entryId: string): Promise<Message[]>;
+  /** The chats, the last used first. */
+  list(input?: ChatListInput): Promise<ChatList>;
+  rename(chatId: string, title: string): Promise<void>;
   /** The session of a chat, created if missing: for searches and contexts. */
   session(chatId: string): Promise<SessionApi>;
   /** Deletes a chat with every version of its messages. A no-op for an unknown chat. */
   delete(chatId: string): Promise<void>;
+}
+
+export interface MessageVersion<Message extends UIMessageLike> {
+  readonly message: Message;
+  /** For `choose`, and for the session's own calls. */
+  readonly entryId: string;
+  readonly active: boolean;
+}
+
+export interface ChatListInput {
+  /** At most 500. Default: 50. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface ListedChat {
+  readonly id: string;
+  /** Its title, else the beginning of its first message. */
+  readonly title: string;
+  readonly updatedAt: Date;
+  readonly messageCount: number;
+}
+
+export interface ChatList {
+  readonly chats: readonly ListedChat[];
+  /** Absent on the last page. */
+  readonly nextCursor?: string;
 }
 
 /** The newest messages that `upsert` compares. */
@@ -61,7 +121,7 @@ interface Tail {
   readonly ids: readonly string[];
 }
 
-export function chatStore<Message extends UIMessageLike = UIMessageLike>(
+export function chatStore<Message extends UIMessageLike = AnyUIMessage>(
   tenant: TenantApi,
   options: ChatStoreOptions = {},
 ): ChatStore<Message> {
@@ -74,6 +134,8 @@ export function chatStore<Message extends UIMessageLike = UIMessageLike>(
   const keyOf = (chatId: string) => `${keyPrefix}${checkChatId(chatId)}`;
   const sessions = new KnownSessions(tenant, { agent, createdBy });
   const tails = new RecentMap<string, Tail>(KNOWN_TAILS);
+  /** Who wrote a message, by its role. */
+  const authors = (author = createdBy): Authors => ({ user: author, assistant: agent, answer: {} });
   const write = (chatId: string, change: (chat: SessionApi) => Promise<Tail>) =>
     sessions.run(keyOf(chatId), (chat) =>
       untilSettled(async () => {
@@ -88,12 +150,26 @@ export function chatStore<Message extends UIMessageLike = UIMessageLike>(
       const { entries } = await readPath(tenant.session(found.id), found);
       return entries.map(toUIMessage<Message>);
     },
-    save: async (chatId, messages) =>
-      write(chatId, async (chat) => {
-        checkMessages(messages);
+    async receive(chatId, request, own = {}) {
+      const { author } = checkFields(own, "options", INPUTS["chatStore.receive"]);
+      const asked = checkRequest(request);
+      let left: Message[] = [];
+      await write(chatId, async (chat) => {
         const path = await readPath(chat, await chat.meta());
-        return replaceFrom(chat, path, countSame(path.entries, messages), messages);
-      }),
+        left = wanted(path.entries.map(toUIMessage<Message>), asked);
+        return replaceFrom(chat, path, countSame(path.entries, left), left, authors(author));
+      });
+      return left;
+    },
+    async save(chatId, messages, own = {}) {
+      const { author, result } = checkFields(own, "options", INPUTS["chatStore.save"]);
+      checkMessages(messages);
+      const by = { ...authors(author), answer: await answerOf(result) };
+      await write(chatId, async (chat) => {
+        const path = await readPath(chat, await chat.meta());
+        return replaceFrom(chat, path, countSame(path.entries, messages), messages, by);
+      });
+    },
     upsert: async (chatId, ...messages) =>
       write(chatId, (chat) => {
         checkMessages(messages);
@@ -101,33 +177,94 @@ export function chatStore<Message extends UIMessageLike = UIMessageLike>(
         // A compare-and-swap that loses to another process reads the end of the chat.
         tails.delete(chat.id);
         return tail !== undefined && areNew(tail, messages)
-          ? append(chat, tail, tail.leaf, messages)
-          : upsertInTail(chat, messages);
+          ? append(chat, tail, tail.leaf, messages, authors())
+          : upsertInTail(chat, messages, authors());
+      }),
+    async versions(chatId, messageId) {
+      const chat = await sessions.find(keyOf(chatId));
+      if (chat === undefined) return [];
+      const { entryCount, ...meta } = await chat.meta();
+      const { entries } = await readPath(chat, meta);
+      const at = entries.find((entry) => toUIMessage(entry).id === messageId);
+      if (at === undefined) return [];
+      const all: MessageVersion<Message>[] = [];
+      for await (const page of treePages(chat, entryCount)) {
+        for (const entry of page) {
+          if (entry.kind !== "message" || entry.parentId !== at.parentId) continue;
+          const message = toUIMessage<Message>(entry);
+          all.push({ message, entryId: entry.id, active: entry.id === at.id });
+        }
+      }
+      return all;
+    },
+    async choose(chatId, entryId) {
+      let chosen: Message[] = [];
+      await write(chatId, async (chat) => {
+        const meta = await chat.meta();
+        let path = await readPath(chat, meta);
+        if (!path.entries.some(({ id }) => id === entryId)) {
+          const tip = await newestBelow(chat, meta.entryCount, entryId);
+          await chat.branch(tip, { expectedLeaf: meta.leaf });
+          path = await readPath(chat, { ...meta, leaf: tip });
+        }
+        chosen = path.entries.map(toUIMessage<Message>);
+        return { leaf: path.leaf, ids: toIds(chosen) };
+      });
+      return chosen;
+    },
+    async list(input = {}) {
+      const { limit = 50, cursor } = checkFields(input, "options", INPUTS["chatStore.list"]);
+      const given = cursor === undefined ? {} : { cursor };
+      const page = await tenant.listSessions({ ...given, keyPrefix, agent, limit });
+      const chats = await Promise.all(page.sessions.map((each) => toChat(tenant, each, keyPrefix)));
+      return { chats, ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
+    },
+    rename: (chatId, title) =>
+      sessions.run(keyOf(chatId), async (chat) => {
+        await chat.setTitle(title);
       }),
     delete: (chatId) => sessions.delete(keyOf(chatId)),
   };
 }
 
+/** The newest entry of the branch that continues an entry: the last one written below it. */
+async function newestBelow(chat: SessionApi, count: number, entryId: string): Promise<string> {
+  const below = new Set<string>();
+  let tip: string | undefined;
+  for await (const page of treePages(chat, count)) {
+    for (const { id, parentId, kind } of page) {
+      if (id !== entryId && !below.has(parentId ?? "")) continue;
+      if (id === entryId && kind !== "message") break;
+      below.add(id);
+      if (kind === "message") tip = id;
+    }
+  }
+  if (tip !== undefined) return tip;
+  throw invalid("entryId", `entryId ${entryId} is no message of the chat; versions() lists them`);
+}
+
+/** Characters of a first message that stand for a title. */
+const TITLE_LENGTH = 80;
+
+async function toChat(tenant: TenantApi, session: Session, keyPrefix: string): Promise<ListedChat> {
+  const { title, messageCount, lastWriteAt, origin } = session;
+  return {
+    id: (origin.key ?? "").slice(keyPrefix.length),
+    title: title === "" && messageCount > 0 ? await firstWords(tenant.session(session.id)) : title,
+    updatedAt: new Date(lastWriteAt),
+    messageCount,
+  };
+}
+
+async function firstWords(chat: SessionApi): Promise<string> {
+  const { messages } = await chat.listMessages({ offset: 0, limit: 1, preview: true });
+  const text = textOf(messages[0]?.blocks ?? []).replace(/\s+/g, " ");
+  return text.length > TITLE_LENGTH ? `${text.slice(0, TITLE_LENGTH).trimEnd()}…` : text;
+}
+
 function checkChatId(chatId: string): string {
   if (typeof chatId === "string" && chatId !== "") return chatId;
   throw invalid("chatId", `chatId must be a non-empty string, not ${describe(chatId)}`);
-}
-
-/** Messages are the SDK's own: only what is no UIMessage at all is refused. */
-function checkMessages(messages: readonly UIMessageLike[]): void {
-  if (!Array.isArray(messages)) {
-    throw invalid("messages", `messages must be an array, not ${describe(messages)}`);
-  }
-  for (const [i, message] of (messages as unknown[]).entries()) {
-    const { id, parts } = (isPlainObject(message) ? message : {}) as Partial<UIMessageLike>;
-    if (typeof id === "string" && Array.isArray(parts)) continue;
-    const way = "the messages of a model, such as response.messages, are no UIMessages";
-    throw invalid(`messages[${i}]`, `messages[${i}] must be a UIMessage with id and parts; ${way}`);
-  }
-}
-
-function invalid(field: string, message: string): BackscrollError {
-  return new BackscrollError("invalid_input", message, { details: { field } });
 }
 
 interface Path {
@@ -183,7 +320,11 @@ function areNew({ ids }: Tail, messages: readonly UIMessageLike[]): boolean {
   return known.size === ids.length + messages.length;
 }
 
-async function upsertInTail(chat: SessionApi, messages: readonly UIMessageLike[]): Promise<Tail> {
+async function upsertInTail(
+  chat: SessionApi,
+  messages: readonly UIMessageLike[],
+  by: Authors,
+): Promise<Tail> {
   // Several appends: a retry finds the messages of those that succeeded.
   const isLong = messages.length > MAX_BATCH_ENTRIES;
   const path = isLong ? await readPath(chat, await chat.meta()) : await readTail(chat);
@@ -199,7 +340,7 @@ async function upsertInTail(chat: SessionApi, messages: readonly UIMessageLike[]
     const entry = path.entries[at];
     if (entry !== undefined && !isSame(entry, message)) same = Math.min(same, at);
   }
-  return replaceFrom(chat, path, same, kept);
+  return replaceFrom(chat, path, same, kept, by);
 }
 
 /** Keeps the first `same` entries of a path. `stale_leaf` if a concurrent writer moved the leaf. */
@@ -208,13 +349,14 @@ async function replaceFrom(
   { leaf, entries, parent }: Path,
   same: number,
   messages: readonly UIMessageLike[],
+  by: Authors,
 ): Promise<Tail> {
   const tail = { leaf, ids: toIds(messages.slice(0, same)) };
   // Appends below the leaf, so that entries of other writers after the last message stay on the
   // path.
-  if (same === entries.length) return append(chat, tail, leaf, messages.slice(same));
+  if (same === entries.length) return append(chat, tail, leaf, messages.slice(same), by);
   const from = entries[same - 1]?.id ?? parent;
-  if (same < messages.length) return append(chat, tail, from, messages.slice(same));
+  if (same < messages.length) return append(chat, tail, from, messages.slice(same), by);
   await chat.branch(from, { expectedLeaf: leaf });
   return { ...tail, leaf: from };
 }
@@ -225,8 +367,13 @@ async function append(
   { leaf, ids }: Tail,
   parent: string | null,
   messages: readonly UIMessageLike[],
+  by: Authors,
 ): Promise<Tail> {
-  const added = messages.map(toEntryInput);
+  const answer = messages.findLastIndex(({ role }) => role === "assistant");
+  const added = messages.map((message, i) => ({
+    ...toEntryInput(message, by),
+    ...(i === answer ? by.answer : {}),
+  }));
   let expectedLeaf = leaf;
   let from = parent;
   for (let i = 0; i < added.length; i += MAX_BATCH_ENTRIES) {
@@ -240,37 +387,4 @@ async function append(
 
 function toIds(messages: readonly UIMessageLike[]): string[] {
   return messages.slice(-TAIL).map(({ id }) => id);
-}
-
-/** The fields of the SDK's `UIMessage` that we read. */
-export interface UIMessageLike {
-  readonly id: string;
-  readonly role: "system" | "user" | "assistant";
-  readonly metadata?: unknown;
-  readonly parts: readonly object[];
-}
-
-function toEntryInput(message: UIMessageLike): MessageEntryInput {
-  // As the SDK sends it over the network: fields that are undefined are absent.
-  const raw = JSON.parse(stringifyJson(message, "message")) as JsonValue;
-  return { role: message.role, content: toBlocks(message.parts), raw };
-}
-
-/** A message of another writer, without a stored UIMessage, is shown by its text. */
-function toUIMessage<Message extends UIMessageLike>(entry: Entry): Message {
-  if (isUIMessage(entry.raw)) return entry.raw as unknown as Message;
-  const parts = entry.blocks.flatMap((block) =>
-    block.type === "text" ? [{ type: "text", text: block.text }] : [],
-  );
-  const role = entry.role === "user" || entry.role === "system" ? entry.role : "assistant";
-  return { id: entry.id, role, parts } as unknown as Message;
-}
-
-/** Whether an entry holds an equal message. */
-function isSame(entry: Entry, message: UIMessageLike): boolean {
-  return isSameJson(entry.raw, JSON.parse(JSON.stringify(message)) as JsonValue);
-}
-
-function isUIMessage(raw: JsonValue): boolean {
-  return isPlainObject(raw) && typeof raw["id"] === "string" && Array.isArray(raw["parts"]);
 }

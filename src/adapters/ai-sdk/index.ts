@@ -1,7 +1,16 @@
 /** The public names of `backscroll/ai`. */
 
-export type { UIMessageLike } from "./chat-store.ts";
-export { type ChatStore, type ChatStoreOptions, chatStore } from "./chat-store.ts";
+export type { AnyUIMessage, SaveOptions, UIMessageLike } from "./chat-message.ts";
+export type { ChatRequest } from "./chat-request.ts";
+export {
+  type ChatList,
+  type ChatListInput,
+  type ChatStore,
+  type ChatStoreOptions,
+  chatStore,
+  type ListedChat,
+  type MessageVersion,
+} from "./chat-store.ts";
 export type { InputSchema } from "./memory-tools.ts";
 export {
   type MemoryScope,

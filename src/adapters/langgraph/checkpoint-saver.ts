@@ -41,6 +41,7 @@ import {
   valuesOf,
 } from "./keys.ts";
 import { MessageMirror } from "./message-mirror.ts";
+import { loadPeer, PEER } from "./peer.ts";
 import { type Draft, PieceStore } from "./piece-store.ts";
 import { type Pruned, type PruneOptions, pruneThreads } from "./prune.ts";
 import type {
@@ -406,9 +407,6 @@ function compareVersions(a: ChannelVersion, b: ChannelVersion): number {
   return String(a) < String(b) ? -1 : 1;
 }
 
-/** An optional peer: only callers of this adapter have it. */
-const PACKAGE: string = "@langchain/langgraph-checkpoint";
-
 function lazySerializer(): Serializer {
   let loading: Promise<Serializer> | undefined;
   const load = () => (loading ??= loadSerializer());
@@ -420,14 +418,12 @@ function lazySerializer(): Serializer {
 
 async function loadSerializer(): Promise<Serializer> {
   try {
-    const { MemorySaver } = (await import(PACKAGE)) as {
-      readonly MemorySaver: new () => { readonly serde: Serializer };
-    };
+    const { MemorySaver } = await loadPeer();
     return new MemorySaver().serde;
   } catch (cause) {
     throw new BackscrollError(
       "invalid_input",
-      `${PACKAGE} cannot be loaded; install it, or give serde: new MemorySaver().serde`,
+      `${PEER} cannot be loaded; install it, or give serde: new MemorySaver().serde`,
       { details: { field: "serde" }, cause },
     );
   }

@@ -14,6 +14,7 @@ import { MAX_HITS, MAX_RECORD_OPERATIONS } from "../../model/limits.ts";
 import type { StoredRecord } from "../../model/record.ts";
 import { deleteIfThere, escaped, plain, toRecordText } from "../common/records.ts";
 import { checkTenant } from "../common/sessions.ts";
+import { loadPeer } from "./peer.ts";
 import type {
   GetOperation,
   ListNamespacesOperation,
@@ -151,7 +152,7 @@ export class ItemStore {
       if ("namespacePrefix" in operation) results.push(await this.#search(operation));
       else if ("value" in operation) {
         checkItem(operation);
-        puts.set(keyOf(checkNamespace(operation.namespace), operation.key), operation);
+        puts.set(keyOf(await checkNamespace(operation.namespace), operation.key), operation);
         results.push(undefined);
       } else if ("key" in operation) results.push(await this.#get(operation));
       else results.push(await this.#listNamespaces(operation));
@@ -335,16 +336,19 @@ function checkItem({ key, value }: PutOperation): void {
   throw new BackscrollError("invalid_input", message, { details: { field: String(field) } });
 }
 
-/** LangGraph's rules for labels. */
-function checkNamespace(namespace: unknown): string[] {
+/** LangGraph's rules for labels. Throws its `InvalidNamespaceError`, which hosts catch by class. */
+async function checkNamespace(namespace: unknown): Promise<string[]> {
   const labels = Array.isArray(namespace) ? (namespace as unknown[]) : [];
   const isValid = labels.every(
     (label) => typeof label === "string" && label !== "" && !label.includes("."),
   );
   if (labels.length > 0 && isValid && labels[0] !== "langgraph") return labels as string[];
-  throw new BackscrollError(
-    "invalid_input",
-    'namespace must be a list of non-empty texts without periods that does not start with "langgraph"',
-    { details: { field: "namespace" } },
-  );
+  const message =
+    'namespace must be a list of non-empty texts without periods that does not start with "langgraph"';
+  const cause = new BackscrollError("invalid_input", message, { details: { field: "namespace" } });
+  const { InvalidNamespaceError } = await loadPeer().catch(() => ({
+    InvalidNamespaceError: undefined,
+  }));
+  if (InvalidNamespaceError === undefined) throw cause;
+  throw Object.assign(new InvalidNamespaceError(message), { cause });
 }

@@ -1,6 +1,7 @@
 /** Items of the OpenAI Agents SDK: its types, their JSON, and items as messages. */
 
 import type { MessageEntryInput } from "../../engine/writing/entry-input.ts";
+import { fromBase64, toBase64 } from "../../model/base64.ts";
 import type { Block } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
@@ -101,14 +102,6 @@ function fromFields(fields: Readonly<Record<string, JsonValue>>): Record<string,
   return Object.fromEntries(
     Object.entries(fields).map(([name, member]) => [name, fromItemJson(member)]),
   );
-}
-
-function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
-}
-
-function fromBase64(text: string): Uint8Array {
-  return new Uint8Array(Buffer.from(text, "base64"));
 }
 
 // Maps items of a conversation to messages, for search and for people; the item itself is stored
