@@ -8,6 +8,8 @@ export interface Place {
   readonly url: string;
   readonly report: Report;
   readonly messages: number;
+  /** What the store has, in words. */
+  readonly store: string;
 }
 
 /** Page loads, each in a new window; the median counts. */

@@ -1,11 +1,16 @@
-/** `npm run bench -- page`: the page in a real Chromium, over a store of many messages. */
+/**
+ * `npm run bench -- page`: the page in a real Chromium, over a store of many messages; with
+ * `--data FOLDER` also over one of real transcripts.
+ */
 
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { findBrowser, HOW_TO_GET_A_BROWSER } from "../scripts/test-browser.js";
-import { connect } from "../src/client/index.ts";
+import { connect, type RemoteEngine } from "../src/client/index.ts";
 import { textOf } from "../src/index.ts";
-import { type BenchOptions, Report, withFolder } from "./measure.ts";
+import { copyAsOthers } from "./archive.ts";
+import { type BenchOptions, inFreshProcess, Report, withFolder } from "./measure.ts";
 import { typing } from "./page-measures.ts";
 import { LOADS, type Place, percentile, withPage } from "./page-place.ts";
 import { measureLong, measureMinutes } from "./page-session.ts";
@@ -21,32 +26,62 @@ export async function benchPage(options: BenchOptions): Promise<boolean> {
     console.error(`There is no browser: ${HOW_TO_GET_A_BROWSER}.`);
     return false;
   }
-  await withFolder(options.folder, async (folder) => {
-    const address = join(folder, "page.db");
-    await fillForServer({ address, messages: options.messages });
-    const server = await startServer(address);
-    const browser = await chromium.launch({
-      executablePath: found.path,
-      env: { ...process.env, ...found.env },
-      chromiumSandbox: process.getuid?.() !== 0,
-    });
-    const place = { browser, url: server.url, report, messages: options.messages };
-    try {
-      const engine = await connect(server.url);
-      await engine.maintainIndex("maintain");
-      await engine.close();
-      if (wanted("first paint")) await measureFirstPaint(place);
-      if (wanted("typing")) await measureTyping(place);
-      if (wanted("long session")) await measureLong(place);
-      // Too long for a quick run that does not name it.
-      const isLong = options.only === "" && options.runs === 1;
-      if (wanted("five minutes") && !isLong) await measureMinutes(place);
-    } finally {
-      await browser.close();
-      await server.stop();
-    }
+  const browser = await chromium.launch({
+    executablePath: found.path,
+    env: { ...process.env, ...found.env },
+    chromiumSandbox: process.getuid?.() !== 0,
   });
+  try {
+    await withFolder(options.folder, async (folder) => {
+      const { messages, data } = options;
+      const generated = join(folder, "page.db");
+      await fillForServer({ address: generated, messages });
+      await serving(generated, async (url) => {
+        const place = { browser, url, report, messages, store: `${messages} messages` };
+        if (wanted("first paint")) await measureFirstPaint(place);
+        if (wanted("typing")) await measureTyping(place);
+        if (wanted("long session")) await measureLong(place);
+        // Too long for a quick run that does not name it.
+        const isLong = options.only === "" && options.runs === 1;
+        if (wanted("five minutes") && !isLong) await measureMinutes(place);
+      });
+      if (data === undefined || !wanted("real")) return;
+      const files = readdirSync(data, { recursive: true }).length;
+      const copies = Math.max(options.copies, Math.ceil(REAL_SESSIONS / Math.max(1, files)));
+      const real = join(folder, "real.db");
+      const path = copyAsOthers(data, join(folder, "copies"), copies);
+      await inFreshProcess(INGEST, "ingestAll", { address: real, home: folder, path });
+      await serving(real, async (url, engine) => {
+        const { sessions = 0, messages: count = 0 } = (await engine.tenantStatus()) ?? {};
+        const store = `${sessions} real sessions`;
+        const place = { browser, url, report, messages: count, store };
+        await measureFirstPaint(place);
+        await measureTyping(place);
+      });
+    });
+  } finally {
+    await browser.close();
+  }
   return report.met;
+}
+
+/** As many as a daily user of four agents had. */
+const REAL_SESSIONS = 871;
+const INGEST = new URL("./ingest-scenarios.ts", import.meta.url);
+
+async function serving(
+  address: string,
+  measure: (url: string, engine: RemoteEngine) => Promise<void>,
+): Promise<void> {
+  const server = await startServer(address);
+  try {
+    const engine = await connect(server.url);
+    await engine.maintainIndex("maintain");
+    await measure(server.url, engine);
+    await engine.close();
+  } finally {
+    await server.stop();
+  }
 }
 
 async function measureFirstPaint(place: Place): Promise<void> {
@@ -63,8 +98,8 @@ async function measureFirstPaint(place: Place): Promise<void> {
     });
   }
   const figures = { p50Ms: percentile(times, 50), p95Ms: percentile(times, 95) };
-  place.report.measurement("sqlite", "first paint", LOADS, figures);
-  place.report.bar("first contentful paint, p50 in ms", figures.p50Ms, 150);
+  place.report.measurement("sqlite", `first paint, ${place.store}`, LOADS, figures);
+  place.report.bar(`first contentful paint, ${place.store}, p50 in ms`, figures.p50Ms, 150);
 }
 
 async function measureTyping(place: Place): Promise<void> {
@@ -74,9 +109,9 @@ async function measureTyping(place: Place): Promise<void> {
     const times = await page.evaluate(typing, await someQuestions(place.url));
     return { p50Ms: percentile(times, 50), p95Ms: percentile(times, 95), keys: times.length };
   });
-  place.report.measurement("sqlite", `typing among ${place.messages} messages`, 1, figures);
+  place.report.measurement("sqlite", `typing among ${place.store}`, 1, figures);
   const isLarge = place.messages > 100_000;
-  const name = `keystroke to painted results among ${place.messages} messages`;
+  const name = `keystroke to painted results among ${place.store}`;
   place.report.bar(`${name}, p50 in ms`, figures.p50Ms, isLarge ? 80 : 40);
   if (!isLarge) place.report.bar(`${name}, p95 in ms`, figures.p95Ms, 100);
 }

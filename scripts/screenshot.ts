@@ -12,7 +12,7 @@ import { openServer } from "../src/server/serve.ts";
 import { findBrowser } from "./test-browser.js";
 
 const PICTURE = join(import.meta.dirname, "../docs/images/page.png");
-const SIZE = { width: 1120, height: 640 };
+const SIZE = { width: 1440, height: 640 };
 
 const TALKS: readonly (readonly [agent: string, project: string, ...said: string[]])[] = [
   [
@@ -52,7 +52,42 @@ const TALKS: readonly (readonly [agent: string, project: string, ...said: string
   ],
 ];
 
-/** Serves the sessions, searches them, and takes the screenshot. */
+const USAGE = {
+  inputTokens: 2_000,
+  outputTokens: 6_000,
+  cacheCreationTokens: 41_000,
+  cacheReadTokens: 700_000,
+};
+
+/** What an agent does between a question and its answer. */
+const CALLS: readonly (readonly [
+  name: string,
+  input: Readonly<Record<string, string>>,
+  output: string,
+  isError: boolean,
+])[] = [
+  ["Read", { file_path: "/src/jobs/lock.ts" }, "export async function acquireLock() {", false],
+  ["Grep", { pattern: "acquireLock", path: "/src/jobs" }, "cron.ts:12", false],
+  ["Bash", { command: "npm test" }, "1 failed: two nodes ran the job at 02:00", true],
+  [
+    "Edit",
+    {
+      file_path: "/src/jobs/lock.ts",
+      old_string: "  return tryLock(name);",
+      new_string: "  await lockFree(name);\n  return tryLock(name);",
+    },
+    "done",
+    false,
+  ],
+  [
+    "Bash",
+    { command: 'npm test && git commit -am "Wait for the lock"' },
+    "[main 4be1c20] Wait for the lock",
+    false,
+  ],
+];
+
+/** Serves the sessions, searches them, opens the first hit, and takes the screenshot. */
 export async function takePicture(page: Page, file: string): Promise<void> {
   const engine = await open(":memory:");
   const server = await openServer(engine, { version: "0.1.0", port: 0 });
@@ -64,7 +99,10 @@ export async function takePicture(page: Page, file: string): Promise<void> {
     await page.locator('[data-answers="cron lock"] mark').first().waitFor();
     await page.getByRole("button", { name: "Project" }).waitFor();
     // The origins of the sessions come after the hits.
-    await page.locator(".hit .about").filter({ hasText: "shop · main" }).waitFor();
+    await page.locator(".hit .about").filter({ hasText: "shop · main" }).first().waitFor();
+    await page.locator(".hit").first().click();
+    await page.getByText("1 read, 1 edit").waitFor();
+    await page.locator(".outcome, .gist dd").first().waitFor();
     await page.screenshot({ path: file });
   } finally {
     await server.stop(0);
@@ -82,7 +120,20 @@ async function fill(engine: Engine): Promise<void> {
     });
     await session.append([
       { role: "user", actor: "ana", content: question },
-      { role: "assistant", actor: agent, content: answer },
+      ...(projectPath === "/src/jobs" ? CALLS : []).flatMap(
+        ([name, input, output, isError], at) => [
+          {
+            role: "assistant" as const,
+            actor: agent,
+            content: [{ type: "tool_use" as const, id: `${at}`, name, input }],
+          },
+          {
+            role: "tool" as const,
+            content: [{ type: "tool_result" as const, toolUseId: `${at}`, output, isError }],
+          },
+        ],
+      ),
+      { role: "assistant", actor: agent, content: answer, model: "claude-opus-4.8", usage: USAGE },
     ]);
   }
 }

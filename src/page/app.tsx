@@ -1,15 +1,16 @@
 /** The page: authenticates first, then shows the view that the address names. */
 
-import { signal, useSignal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { address, format, go } from "./data/address.ts";
-import { connection, enterToken } from "./data/connection.ts";
+import { address, format, go, param } from "./data/address.ts";
+import { connection } from "./data/connection.ts";
 import type { Address } from "./data/early-requests.ts";
+import { isReachable, mended } from "./data/reach.ts";
+import { listShown } from "./find/beside.ts";
 import { Find } from "./find/find.tsx";
 import { refreshByFeed } from "./find/session-list.ts";
 import { type LazyName, viewOf } from "./lazy-views.ts";
 import {
-  Failure,
   focusNext,
   isTyping,
   QuestionDialog,
@@ -17,12 +18,14 @@ import {
   setTo,
   showsShortcuts,
 } from "./parts/controls.tsx";
+import { hasTwoPanes } from "./parts/media.ts";
+import { showTab, tab } from "./parts/tab.ts";
 
 export function App() {
   const state = connection.value;
   switch (state.kind) {
     case "token":
-      return <TokenForm message={state.message} />;
+      return <LazyView view="token" isOpen />;
     case "failed":
       return <Failed message={state.message} />;
     // The search box is rendered before the server's first answer; a query typed meanwhile runs after it.
@@ -34,8 +37,16 @@ export function App() {
 
 function Views({ isOpen }: { readonly isOpen: boolean }) {
   const { view } = address.value;
-  const showsList = isOpen && view === "find";
-  useEffect(() => (showsList ? refreshByFeed() : undefined), [showsList]);
+  const showsList = isOpen && listShown.value;
+  useEffect(() => (showsList ? refreshByFeed() : undefined), [showsList, mended.value]);
+  useEffect(showTab, []);
+  useEffect(() => {
+    const place = PLACES.find((one) => one.view === view);
+    // The reader names the tab of a session.
+    if (place === undefined) return;
+    const { words, sign } = place;
+    tab.value = { words: view === "find" ? param("q") : words, sign };
+  }, [address.value]);
   useEffect(() => {
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
@@ -43,7 +54,21 @@ function Views({ isOpen }: { readonly isOpen: boolean }) {
   return (
     <>
       <Bar view={view} />
-      {view === "find" ? <Find /> : <LazyView view={view} isOpen={isOpen} />}
+      {!isReachable.value && (
+        <p class="lost" role="alert">
+          The server does not answer. This page goes on as soon as it does.
+        </p>
+      )}
+      {hasTwoPanes.value && (view === "find" || view === "session") ? (
+        <div class="panes">
+          <Find />
+          <LazyView view={view === "find" ? "start" : view} isOpen={isOpen} />
+        </div>
+      ) : view === "find" ? (
+        <Find />
+      ) : (
+        <LazyView view={view} isOpen={isOpen} />
+      )}
       <QuestionDialog />
       <ShortcutList />
     </>
@@ -51,10 +76,10 @@ function Views({ isOpen }: { readonly isOpen: boolean }) {
 }
 
 const PLACES = [
-  { view: "find", words: "Search" },
-  { view: "usage", words: "Usage" },
-  { view: "memory", words: "Memory" },
-  { view: "store", words: "Store" },
+  { view: "find", words: "Search", sign: "⌕" },
+  { view: "usage", words: "Usage", sign: "◷" },
+  { view: "memory", words: "Memory", sign: "✎" },
+  { view: "store", words: "Store", sign: "≡" },
 ] as const;
 
 function Bar({ view }: { readonly view: Address["view"] }) {
@@ -113,7 +138,8 @@ function Failed({ message }: { readonly message: string }) {
   );
 }
 
-let afterG = 0;
+/** When `g` was pressed last. */
+let afterG = Number.NEGATIVE_INFINITY;
 
 function onKey(event: KeyboardEvent): void {
   if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
@@ -152,70 +178,21 @@ const KEYS: Readonly<Record<string, (event: KeyboardEvent) => void>> = {
   k: () => focusNext(-1),
   o: () => (document.activeElement as HTMLElement | null)?.click(),
   u: () => {
-    if (address.peek().view !== "find") history.back();
+    if (address.peek().view === "find") return;
+    const row = document.querySelector<HTMLElement>(".panes .find [aria-current][data-item]");
+    if (row !== null && document.activeElement !== row) row.focus();
+    else history.back();
   },
 };
 
 function toSearch(): void {
-  if (address.peek().view !== "find") go("#/");
+  if (!listShown.peek()) go("#/");
   // The box exists after the view is rendered.
   requestAnimationFrame(() => {
     const box = document.querySelector<HTMLInputElement>("#query");
     box?.focus();
     box?.select();
   });
-}
-
-/** A form for the access token, if the server requires one. */
-function TokenForm({ message }: { readonly message: string }) {
-  const token = useSignal("");
-  const keep = useSignal(false);
-  const isSending = useSignal(false);
-  const send = async () => {
-    isSending.value = true;
-    await enterToken(token.value, keep.value);
-    isSending.value = false;
-  };
-  return (
-    <main class="token">
-      <h1>Backscroll</h1>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void send();
-        }}
-      >
-        <label for="token">Token</label>
-        <input
-          id="token"
-          type="password"
-          autocomplete="off"
-          required
-          value={token.value}
-          onInput={(event) => {
-            token.value = event.currentTarget.value;
-          }}
-        />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={keep.value}
-            onChange={(event) => {
-              keep.value = event.currentTarget.checked;
-            }}
-          />
-          Keep it until this tab is closed
-        </label>
-        <button type="submit" class="main" disabled={isSending.value}>
-          Open
-        </button>
-        <Failure text={message} alert />
-      </form>
-      <p class="about">
-        The operator of the server creates one: <code>backscroll token create --scope read</code>
-      </p>
-    </main>
-  );
 }
 
 // The theme: the system's, dark or light.

@@ -3,7 +3,7 @@
  * proxy sees the query.
  *
  *     #/?q=cron&agent=codex         a search
- *     #/session/ID?m=ENTRY&leaf=…   a session, at a message, on a path
+ *     #/session/ID?m=ENTRY&leaf=…   a session, at a message, on a path; with the search beside it
  *     #/usage  #/memory  #/store    the other views
  */
 
@@ -28,6 +28,15 @@ export function format(view: Address["view"], id: string, params: Params): strin
 
 export function sessionAddress(id: string, params: Params = {}): string {
   return format("session", id, params);
+}
+
+/** The parameters of a session alone; all others are those of the list or the search beside it. */
+const SESSION_PARAMS = new Set(["m", "leaf"]);
+
+/** The address of a session that keeps the list or the search beside it. */
+export function besideList(id: string, params: Params = {}): string {
+  const list = [...address.value.params].filter(([name]) => !SESSION_PARAMS.has(name));
+  return sessionAddress(id, { ...Object.fromEntries(list), ...params });
 }
 
 export function param(name: string): string {

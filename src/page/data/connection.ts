@@ -15,7 +15,6 @@ import {
 } from "../../client/index.ts";
 import {
   dropToken,
-  earlyFetch,
   grant,
   keepLocalToken,
   keepToken,
@@ -23,6 +22,7 @@ import {
   serverAddress,
   takeCode,
 } from "./early-requests.ts";
+import { mended, watchedFetch } from "./reach.ts";
 
 export type ConnectionState =
   | { readonly kind: "connecting" }
@@ -96,7 +96,7 @@ export function isAborted(error: unknown): boolean {
 
 async function open(options: ConnectOptions, refused: string): Promise<void> {
   try {
-    const opened = await connect(serverAddress(), { ...options, retries: 1, fetch: earlyFetch });
+    const opened = await connect(serverAddress(), { ...options, retries: 1, fetch: watchedFetch });
     connection.value = { kind: "open", engine: opened };
   } catch (error) {
     if (BackscrollError.is(error, "unauthorized") || BackscrollError.is(error, "invalid_input")) {
@@ -104,6 +104,11 @@ async function open(options: ConnectOptions, refused: string): Promise<void> {
       connection.value = { kind: "token", message: refused };
     } else {
       connection.value = { kind: "failed", message: tell(error) };
+      const end = mended.subscribe((count) => {
+        if (count === 0 || connection.peek().kind !== "failed") return;
+        void start();
+        queueMicrotask(() => end());
+      });
     }
   }
 }

@@ -11,7 +11,10 @@ import {
   FILTERS,
   type Filter,
   facets,
+  isOn,
   openMenu,
+  SWITCHES,
+  turn,
 } from "./filters.ts";
 import { daysOf, PERIODS, toRange } from "./periods.ts";
 
@@ -35,6 +38,22 @@ export function Chips({ searching }: { readonly searching: boolean }) {
         // The list shows sessions; only messages have a role.
         if (value === undefined && filter === "role" && !searching) return null;
         return <Chip key={filter} filter={filter} value={value} />;
+      })}
+      {SWITCHES.map(({ name, words, title }) => {
+        // Hits are no rows that stand for others.
+        if (name === "flat" && searching) return null;
+        return (
+          <button
+            key={name}
+            type="button"
+            class={isOn(name) ? "chip chosen-one" : "chip"}
+            title={title}
+            aria-pressed={isOn(name)}
+            onClick={() => turn(name)}
+          >
+            {words}
+          </button>
+        );
       })}
     </fieldset>
   );

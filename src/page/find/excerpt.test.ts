@@ -1,10 +1,16 @@
 import { expect, test } from "vitest";
 import { excerpt } from "./excerpt.ts";
 
-const shown = (snippet: string, matches: { start: number; end: number }[]) =>
-  excerpt(snippet, matches)
-    .map(({ text, marked }) => (marked ? `[${text}]` : text))
-    .join("");
+/** Matches in brackets, code in backticks, bold text between underscores. */
+const shown = (snippet: string, matches: { start: number; end: number }[], isTalk = true) =>
+  excerpt(snippet, matches, isTalk)
+    .map(({ text, marked, style }) => {
+      const styled = style === "code" ? `\`${text}\`` : style === "strong" ? `_${text}_` : text;
+      return marked ? `[${styled}]` : styled;
+    })
+    .join("")
+    // As browsers show it.
+    .replace(/ +/g, " ");
 
 test("matches are marked, and white space is one space", () => {
   expect(shown("a  cron\n\njob", [{ start: 3, end: 7 }])).toBe("a [cron] job");
@@ -32,14 +38,19 @@ test("a text that is cut at its end has a mark, and no matches beyond it", () =>
   expect(text).toMatch(/^\[x\]x{359} …$/);
 });
 
-test("headings, fences and bold text lose their marks; globs and code keep theirs", () => {
-  const snippet = "## Plan\n\n**Why:** `cron` fails **twice**\n```ts\nglob(`src/**/*.ts`)\n```";
-  const at = snippet.indexOf("Why");
-  expect(shown(snippet, [{ start: at, end: at + 3 }])).toBe(
-    "Plan [Why]: `cron` fails twice glob(`src/**/*.ts`) ",
+test("Markdown is shown as such in a line: code, bold text, the words of a link; globs stay", () => {
+  const snippet =
+    "## Plan\n\n**Why does `cron`:** see [the `lock` page](https://a.example/x), src/**/*.ts\n```ts\nf()\n```";
+  const at = snippet.indexOf("does `cron");
+  expect(shown(snippet, [{ start: at, end: at + 10 }])).toBe(
+    "Plan _Why _[_does _][`cron`]_:_ see the `lock` page, src/**/*.ts f() ",
   );
 });
 
-test("JSON escapes are decoded", () => {
-  expect(shown('"old_string":"a\\n\\tb \\"c\\""', [])).toBe('"old_string":"a b "c""');
+test("a mark whose other half was cut off is dropped, and tags stay text", () => {
+  expect(shown("the lock** is <b>held</b>, **and", [])).toBe("the lock is <b>held</b>, and");
+});
+
+test("of a tool nothing is Markdown", () => {
+  expect(shown("# a\n**b** `c`", [], false)).toBe("# a **b** `c`");
 });

@@ -1,8 +1,9 @@
 /** The filters of the search and the list: their labels, their values in the address, and the counts of these. */
 
 import { effect, signal } from "@preact/signals";
-import { address, format, go, param, restateSoon } from "../data/address.ts";
+import { address, go, param, restateSoon } from "../data/address.ts";
 import { connection, engine, Latest, tell } from "../data/connection.ts";
+import { listAddress, listShown } from "./beside.ts";
 import { periodOf } from "./periods.ts";
 
 export const FILTERS = [
@@ -37,15 +38,70 @@ export function chosenFilters(): Chosen {
   return chosen;
 }
 
+/** Filters that are on or off, by their name in the address. */
+export const SWITCHES = [
+  { name: "subagents", words: "Sub-agents", title: "Only sessions of sub-agents" },
+  { name: "flat", words: "Each run", title: "Sub-agents and repeated runs in rows of their own" },
+] as const;
+
+type Switch = (typeof SWITCHES)[number]["name"];
+
+export function isOn(name: Switch): boolean {
+  return param(name) !== "";
+}
+
+/** What a search keeps when another part of it changes. */
+function kept() {
+  const switches = SWITCHES.map(({ name }) => [name, param(name)] as const);
+  return { sort: param("sort"), ...chosenFilters(), ...Object.fromEntries(switches) };
+}
+
+export function turn(name: Switch): void {
+  go(listAddress({ ...kept(), q: param("q"), [name]: isOn(name) ? "" : "1" }));
+}
+
+/** Whether fewer sessions are listed than there are. */
+export function isNarrowed(): boolean {
+  return isOn("subagents") || Object.keys(chosenFilters()).length > 0;
+}
+
+/** The chosen filters as the calls of the engine take them; of messages only for a search. */
+export function filterInput(ofMessages: boolean) {
+  const { since, role, ...same } = chosenFilters();
+  return {
+    ...same,
+    ...periodOf(since),
+    ...(ofMessages && role !== undefined ? { role } : {}),
+    ...(isOn("subagents") ? { subAgent: true } : {}),
+  };
+}
+
+export function chooseSort(sort: string): void {
+  go(listAddress({ ...kept(), q: param("q"), sort }));
+}
+
 export function choose(filter: Filter, value: string | undefined): void {
-  go(format("find", "", { q: param("q"), ...chosenFilters(), [filter]: value }));
+  go(listAddress({ ...kept(), q: param("q"), [filter]: value }));
+}
+
+/** The query whose last change was a key: its last word is a prefix. */
+const typed = signal("");
+
+/** Whether the last word of a query may go on: not if it was pasted, linked or submitted. */
+export function isBeingTyped(query: string): boolean {
+  return query !== "" && typed.value === query;
 }
 
 /** The keystrokes of one search share one history entry. */
-export function typeQuery(q: string): void {
-  const next = format("find", "", { q, ...chosenFilters() });
-  if (address.value.view === "find" && (param("q") !== "" || q === "")) restateSoon(next);
+export function typeQuery(q: string, isByKey: boolean): void {
+  typed.value = isByKey ? q : "";
+  const next = listAddress({ ...kept(), q });
+  if (listShown.value && (param("q") !== "" || q === "")) restateSoon(next);
   else go(next);
+}
+
+export function submitQuery(): void {
+  typed.value = "";
 }
 
 /**
@@ -72,19 +128,17 @@ const FRESH_MS = 10_000;
 
 export function countByAddress(): () => void {
   return effect(() => {
-    if (connection.value.kind !== "open" || address.value.view !== "find") return;
+    if (connection.value.kind !== "open" || !listShown.value) return;
     if (openMenu.value === undefined) return;
     const query = param("q").trim();
-    const { since, role, ...chosen } = chosenFilters();
-    const key = JSON.stringify([query, since, role, chosen]);
+    const input = filterInput(query !== "");
+    const key = JSON.stringify([query, input, param("since")]);
     if (counted?.key === key && performance.now() - counted.at < FRESH_MS) return;
     if (counted?.key !== key) facets.value = undefined;
     counted = { key, at: performance.now() };
     void count({
-      ...chosen,
-      ...periodOf(since),
-      ...(query === "" ? {} : { query, asYouType: true }),
-      ...(query === "" || role === undefined ? {} : { role }),
+      ...input,
+      ...(query === "" ? {} : { query, asYouType: isBeingTyped(param("q")) }),
     });
   });
 }

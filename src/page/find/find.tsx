@@ -2,9 +2,11 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { param } from "../data/address.ts";
+import { address, param } from "../data/address.ts";
+import { hasTwoPanes } from "../parts/media.ts";
 import { Chips } from "./chips.tsx";
-import { chosenFilters, typeQuery } from "./filters.ts";
+import { typeQuery } from "./filters.ts";
+import { openFirst } from "./search.ts";
 import { Results, SessionList } from "./session-rows.tsx";
 
 /**
@@ -42,6 +44,10 @@ function QueryHelp() {
   );
 }
 
+function isByKey({ inputType }: InputEvent): boolean {
+  return /^(insert(Text|CompositionText)|delete)/.test(inputType ?? "");
+}
+
 export function Find() {
   const query = param("q");
   const isSearching = query.trim() !== "";
@@ -49,16 +55,21 @@ export function Find() {
   const showsHelp = useSignal(false);
   useEffect(() => {
     // Not on a phone: its keyboard would cover half of the list.
-    if (matchMedia("(pointer: fine)").matches) box.current?.focus();
+    if (address.peek().view === "find" && matchMedia("(pointer: fine)").matches) {
+      box.current?.focus();
+    }
   }, []);
+  // The other pane has the main content.
+  const Place = hasTwoPanes.value ? "aside" : "main";
   return (
-    <main class="find">
+    <Place class="find" aria-label="Sessions">
+      {address.value.view === "find" && <h1 class="sr-only">Sessions</h1>}
       <search>
         <form
           class="search"
           onSubmit={(event) => {
             event.preventDefault();
-            document.querySelector<HTMLElement>("[data-item]")?.click();
+            void openFirst();
           }}
         >
           <input
@@ -71,7 +82,14 @@ export function Find() {
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
-            onInput={(event) => typeQuery(event.currentTarget.value)}
+            onInput={(event) => typeQuery(event.currentTarget.value, isByKey(event))}
+            onKeyDown={(event) => {
+              if (event.key !== "Escape" || param("q") === "") return;
+              // The page's own keys would leave the box, and the browser would empty it alone.
+              event.preventDefault();
+              event.stopPropagation();
+              typeQuery("", true);
+            }}
           />
           <button
             type="button"
@@ -88,11 +106,7 @@ export function Find() {
       </search>
       {showsHelp.value && <QueryHelp />}
       <Chips searching={isSearching} />
-      {isSearching ? (
-        <Results query={query} />
-      ) : (
-        <SessionList filtered={Object.keys(chosenFilters()).length > 0} />
-      )}
-    </main>
+      {isSearching ? <Results query={query} /> : <SessionList />}
+    </Place>
   );
 }

@@ -20,7 +20,7 @@ test("a page that arrives after a reload keeps the reloaded sessions", async () 
       }),
   };
   connection.value = { kind: "open", engine: engine as unknown as RemoteEngine };
-  const page = { nextCursor: "c", failure: "", ready: true };
+  const page = { nextCursor: "c", failure: "", ready: true, nested: new Map(), costs: new Map() };
   listed.value = { ...page, sessions: [session("a", "old")] };
   const loading = loadMore();
   listed.value = { ...page, sessions: [session("a", "new")] };

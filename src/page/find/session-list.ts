@@ -1,14 +1,19 @@
 /** The newest sessions: pages, reloaded when the feed reports a change. */
 
 import { effect, signal } from "@preact/signals";
-import { address, param } from "../data/address.ts";
+import { param } from "../data/address.ts";
 import { connection, engine, Latest, type Session, tell } from "../data/connection.ts";
-import { type Chosen, chosenFilters } from "./filters.ts";
-import { periodOf } from "./periods.ts";
+import { mended } from "../data/reach.ts";
+import { listShown } from "./beside.ts";
+import { filterInput, isOn } from "./filters.ts";
 import { remember } from "./search.ts";
 
 export interface Listed {
   readonly sessions: readonly Session[];
+  /** What each row stands for beside itself. */
+  readonly nested: NonNullable<SessionPage["nested"]>;
+  /** In microdollars; only of a list by cost. */
+  readonly costs: NonNullable<SessionPage["costs"]>;
   readonly nextCursor: string | undefined;
   readonly failure: string;
   /** Whether the first answer has arrived: an empty list is meaningful only then. */
@@ -17,37 +22,77 @@ export interface Listed {
 
 export const listed = signal<Listed>({
   sessions: [],
+  nested: new Map(),
+  costs: new Map(),
   nextCursor: undefined,
   failure: "",
   ready: false,
 });
 
+/** How the listed sessions ended, by their ids: read after the list, which does not wait for it. */
+export const outcomes = signal<NonNullable<SessionPage["outcomes"]>>(new Map());
+
+type SessionPage = Awaited<ReturnType<ReturnType<typeof engine.peek>["listSessions"]>>;
+
 const PAGE = 50;
+/** Sessions whose end is read at once: the server reads the last messages of each. */
+const MAX_ENDED = 100;
 /** The least interval between reloads, in milliseconds. */
 const REFRESH_MS = 1_000;
 
 const latest = new Latest();
 
-function listInput(chosen: Chosen) {
-  const { since, role: _, ...same } = chosen;
-  return { ...same, ...periodOf(since) };
+/** The orders of a list, by their value in the address; others are those of a search, the newest first. */
+const ORDERS = ["size", "cost"] as const;
+
+export function listOrder(): "time" | (typeof ORDERS)[number] {
+  return ORDERS.find((one) => one === param("sort")) ?? "time";
+}
+
+function listInput() {
+  const sort = listOrder();
+  return { ...filterInput(false), sort, nested: !isOn("flat"), costs: sort === "cost" };
 }
 
 async function load(count: number): Promise<void> {
   try {
     const page = await latest.run(() =>
-      engine.peek().listSessions({ ...listInput(chosenFilters()), limit: count }),
+      engine.peek().listSessions({ ...listInput(), limit: count }),
     );
-    if (page === undefined) return;
-    remember(page.sessions);
-    listed.value = {
-      sessions: page.sessions,
-      nextCursor: page.nextCursor,
-      failure: "",
-      ready: true,
-    };
+    if (page !== undefined) show(page, []);
+    if (page !== undefined) void learnOutcomes(count);
   } catch (error) {
-    listed.value = { sessions: [], nextCursor: undefined, failure: tell(error), ready: true };
+    listed.value = { ...listed.peek(), failure: tell(error), ready: true };
+  }
+}
+
+/** Shows a page behind the sessions before it. */
+function show(page: SessionPage, before: readonly Session[]): void {
+  const { nested, costs } = listed.peek();
+  remember(page.sessions);
+  listed.value = {
+    sessions: [...before, ...page.sessions],
+    nested: new Map([...(before.length === 0 ? [] : nested), ...(page.nested ?? [])]),
+    costs: new Map([...(before.length === 0 ? [] : costs), ...(page.costs ?? [])]),
+    nextCursor: page.nextCursor,
+    failure: "",
+    ready: true,
+  };
+}
+
+async function learnOutcomes(limit: number, cursor?: string): Promise<void> {
+  const page = await engine
+    .peek()
+    .listSessions({
+      ...listInput(),
+      costs: false,
+      outcomes: true,
+      limit: Math.min(limit, MAX_ENDED),
+      ...(cursor === undefined ? {} : { cursor }),
+    })
+    .catch(() => undefined);
+  if (page?.outcomes !== undefined) {
+    outcomes.value = new Map([...outcomes.peek(), ...page.outcomes]);
   }
 }
 
@@ -56,23 +101,42 @@ export async function loadMore(): Promise<void> {
   if (nextCursor === undefined) return;
   const page = await engine
     .peek()
-    .listSessions({ ...listInput(chosenFilters()), limit: PAGE, cursor: nextCursor });
+    .listSessions({ ...listInput(), limit: PAGE, cursor: nextCursor });
   // A reload may have replaced the list meanwhile; with the same end, the page still follows it.
+  void learnOutcomes(PAGE, nextCursor);
   const { sessions, nextCursor: end } = listed.peek();
-  if (end !== nextCursor) return;
-  remember(page.sessions);
-  listed.value = {
-    sessions: [...sessions, ...page.sessions],
-    nextCursor: page.nextCursor,
-    failure: "",
-    ready: true,
-  };
+  if (end === nextCursor) show(page, sessions);
+}
+
+/** Repeats of a row that are shown; a list of each run has all of them. */
+const MAX_REPEATS = 50;
+
+/** The sessions that a row stands for: the other runs of the same, then its sub-agents. */
+export async function readFamily(id: string): Promise<readonly Session[]> {
+  const { repeats = [], subAgents = 0 } = listed.peek().nested.get(id) ?? {};
+  const runs = repeats.slice(0, MAX_REPEATS).map((run) => engine.peek().getSessionMeta(run));
+  const agents = { parentSessionId: id, subAgent: true, limit: MAX_ENDED, outcomes: true };
+  const [read, page] = await Promise.all([
+    Promise.allSettled(runs),
+    subAgents === 0 ? undefined : engine.peek().listSessions(agents),
+  ]);
+  outcomes.value = new Map([...outcomes.peek(), ...(page?.outcomes ?? [])]);
+  // A run may have been deleted meanwhile.
+  const others = read.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+  return [...others, ...(page?.sessions ?? [])];
 }
 
 export function listByAddress(): () => void {
+  let last = "";
   return effect(() => {
-    if (connection.value.kind !== "open" || address.value.view !== "find") return;
-    if (param("q").trim() !== "") return;
+    if (connection.value.kind !== "open" || !listShown.value || param("q").trim() !== "") {
+      last = "";
+      return;
+    }
+    // The address also changes with the session beside the list.
+    const key = JSON.stringify([{ ...listInput(), since: param("since") }, mended.value]);
+    if (key === last) return;
+    last = key;
     void load(PAGE);
   });
 }

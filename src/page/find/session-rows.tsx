@@ -1,27 +1,41 @@
 /** Rows of the search view: the newest sessions, and hits. */
 
-import { headOf, projectName } from "../../model/display.ts";
-import { sessionAddress } from "../data/address.ts";
+import { useSignal } from "@preact/signals";
+import { Fragment } from "preact";
+import { useEffect } from "preact/hooks";
+import { talkOf, whoDid } from "../../api/text/talk.ts";
+import { isCallPart, readableCall } from "../../api/text/tool-call.ts";
+import { outcomeWords, projectName } from "../../model/display.ts";
+import { address, besideList, param } from "../data/address.ts";
 import type { Hit, Session, WindowItem } from "../data/connection.ts";
+import { Copy, Failure, put, setTo } from "../parts/controls.tsx";
 import { HitNotes } from "../parts/marks.tsx";
-import { age, counted, mainArgument, moment, short } from "../parts/words.ts";
-import { excerpt, plainLine } from "./excerpt.ts";
-import { chosenFilters } from "./filters.ts";
-import { found, known, showsAll } from "./search.ts";
-import { listed, loadMore } from "./session-list.ts";
+import { age, counted, day, dollars, moment } from "../parts/words.ts";
+import { excerpt, type Piece } from "./excerpt.ts";
+import { chooseSort, isNarrowed } from "./filters.ts";
+import { found, known, moreHits, showsAll, total } from "./search.ts";
+import { listed, listOrder, loadMore, outcomes, readFamily } from "./session-list.ts";
 
-export function SessionList({ filtered }: { readonly filtered: boolean }) {
+export function SessionList() {
   const { sessions, nextCursor, failure, ready } = listed.value;
-  if (failure !== "") return <p class="failure">{failure}</p>;
+  if (failure !== "" && sessions.length === 0) return <p class="failure">{failure}</p>;
   if (!ready) return <p class="empty" aria-busy="true" />;
-  if (sessions.length === 0) return filtered ? <NoneLeft /> : <EmptyStore />;
+  if (sessions.length === 0) return isNarrowed() ? <NoneLeft /> : <EmptyStore />;
+  const order = listOrder();
+  const groups = order === "time" ? groupsOf(sessions) : [["", sessions] as const];
   return (
-    <section aria-label="Newest sessions">
-      <ol class="sessions">
-        {sessions.map((session) => (
-          <SessionRow key={session.id} session={session} />
-        ))}
-      </ol>
+    <section aria-label="Sessions in order">
+      <Orders orders={LIST_ORDERS} chosen={order === "time" ? "" : order} />
+      {groups.map(([name, group]) => (
+        <section key={name}>
+          {order === "time" && !isNarrowed() && <h2>{name}</h2>}
+          <ol class="sessions">
+            {group.map((session) => (
+              <Family key={session.id} session={session} />
+            ))}
+          </ol>
+        </section>
+      ))}
       {nextCursor !== undefined && (
         <button type="button" class="more" onClick={() => void loadMore()}>
           Show more
@@ -31,21 +45,116 @@ export function SessionList({ filtered }: { readonly filtered: boolean }) {
   );
 }
 
-function SessionRow({ session }: { readonly session: Session }) {
-  const { id, title, agent, lastInteractionAt, messageCount, tokens } = session;
-  // Without cache reads, which repeat with each call; the head of the session counts the same.
-  const total = tokens.inputTokens + tokens.outputTokens + tokens.cacheCreationTokens;
+/** An unfinished session of so many days is shown before all others. */
+const UNFINISHED_DAYS = 7;
+const DAY_MS = 86_400_000;
+
+/** What is unfinished, and the others by day. */
+function groupsOf(sessions: readonly Session[]): readonly (readonly [string, Session[]])[] {
+  const now = Date.now();
+  const [today, yesterday] = [day(now), day(now - DAY_MS)];
+  const groups = Map.groupBy(sessions, ({ id, lastInteractionAt: at }) => {
+    const isOld = at < now - UNFINISHED_DAYS * DAY_MS;
+    if (!isOld && outcomes.value.get(id)?.word === "unfinished") return "Unfinished";
+    return day(at) === today ? "Today" : day(at) === yesterday ? "Yesterday" : "Earlier";
+  });
+  return (["Unfinished", "Today", "Yesterday", "Earlier"] as const).flatMap((name) => {
+    const group = groups.get(name);
+    return group === undefined ? [] : [[name, group] as const];
+  });
+}
+
+/** The values of `sort` in the address, with their words. */
+type OrderWords = readonly (readonly [sort: string, words: string])[];
+
+const LIST_ORDERS: OrderWords = [
+  ["", "Newest"],
+  ["size", "Largest"],
+  ["cost", "Dearest"],
+];
+
+function Orders({ orders, chosen }: { readonly orders: OrderWords; readonly chosen: string }) {
+  return (
+    <fieldset class="chips" aria-label="Order">
+      {orders.map(([sort, words]) => (
+        <button
+          key={sort}
+          type="button"
+          class={sort === chosen ? "chip chosen-one" : "chip"}
+          aria-pressed={sort === chosen}
+          onClick={() => chooseSort(sort)}
+        >
+          {words}
+        </button>
+      ))}
+    </fieldset>
+  );
+}
+
+/** A session, and on demand its sub-agents and the other runs of the same. */
+function Family({ session }: { readonly session: Session }) {
+  const isOpen = useSignal(false);
+  const family = useSignal<readonly Session[]>([]);
+  const failure = useSignal("");
+  const { repeats = [], subAgents = 0 } = listed.value.nested.get(session.id) ?? {};
+  useEffect(() => {
+    if (isOpen.value) put(readFamily(session.id), family, failure);
+  }, [isOpen.value, repeats.length, subAgents]);
+  const words = [
+    repeats.length > 0 ? `${repeats.length} × the same` : "",
+    subAgents > 0 ? counted(subAgents, "sub-agent") : "",
+  ].filter(Boolean);
+  return (
+    <>
+      <SessionRow session={session} runs={repeats.length + 1} />
+      {words.length > 0 && (
+        <li class="family">
+          <button
+            type="button"
+            class="quiet"
+            aria-expanded={isOpen.value}
+            onClick={setTo(isOpen, !isOpen.value)}
+          >
+            {isOpen.value ? "▾" : "▸"} {words.join(", ")}
+          </button>
+          <Failure text={failure.value} />
+          {isOpen.value && (
+            <ol class="sessions">
+              {family.value.map((one) => (
+                <SessionRow key={one.id} session={one} />
+              ))}
+            </ol>
+          )}
+        </li>
+      )}
+    </>
+  );
+}
+
+function currentIf(id: string, entryId: string): "true" | undefined {
+  const { view, id: open } = address.value;
+  if (view !== "session" || open !== id) return undefined;
+  return entryId === "" || param("m") === entryId ? "true" : undefined;
+}
+
+/** `runs`: so many of a machine, this one included. */
+function SessionRow({ session, runs = 1 }: { readonly session: Session; readonly runs?: number }) {
+  const { id, title, agent, lastInteractionAt } = session;
+  const order = listOrder();
+  const outcome = outcomes.value.get(id);
+  const ended = outcome === undefined ? "" : outcomeWords(outcome);
   return (
     <li>
-      <a class="session" href={sessionAddress(id)} data-item>
-        <b dir="auto">{title === "" ? "Untitled" : title}</b>
+      <a class="session" href={besideList(id)} data-item aria-current={currentIf(id, "")}>
+        <b dir="auto">
+          {runs > 1 && `${runs} × `}
+          {title === "" ? "Untitled" : title}
+        </b>
         <span class="about">
+          {order === "size" && `${counted(session.messageCount, "message")} · `}
+          {order === "cost" && `${dollars(listed.value.costs.get(id) ?? 0)} · `}
           <bdi>{agent}</bdi>
           <Origins session={session} />
-        </span>
-        <span class="figures">
-          {counted(messageCount, "message")}
-          {total > 0 && <> · {short(total)} tokens</>}
         </span>
         <time
           dateTime={new Date(lastInteractionAt).toISOString()}
@@ -53,6 +162,11 @@ function SessionRow({ session }: { readonly session: Session }) {
         >
           {age(lastInteractionAt)}
         </time>
+        {ended !== "" && (
+          <span class={`outcome ${outcome?.word}`}>
+            {outcome?.word === "unfinished" ? "●" : "✓"} {ended}
+          </span>
+        )}
       </a>
     </li>
   );
@@ -83,14 +197,16 @@ function NoneLeft() {
   return <p class="empty">No session matches these filters. Remove one to see more.</p>;
 }
 
+const FILL = "backscroll setup && backscroll ingest";
+
 function EmptyStore() {
   return (
     <div class="empty">
       <h2>No sessions yet</h2>
-      <p>Import the transcripts of the agents on this machine:</p>
-      <pre>backscroll ingest</pre>
-      <p>Or import them continuously, and give agents this memory:</p>
-      <pre>backscroll serve --watch{"\n"}backscroll setup</pre>
+      <p>One line stores what the agents on this machine wrote, and what they write from now on:</p>
+      <pre>
+        {FILL} <Copy label="Copy" text={() => FILL} />
+      </pre>
       <p>
         Sessions appear here as they are stored. Programs use the <a href="docs">REST API</a>.
       </p>
@@ -125,14 +241,19 @@ export function Results({ query }: { readonly query: string }) {
           {remark}
         </p>
       ))}
-      <p class="sr-only" aria-live="polite">
-        {hits.length} results for {answered}
-      </p>
+      <div class="section-head">
+        <p class="about" aria-live="polite">
+          {total.value === undefined
+            ? counted(hits.length, "result")
+            : `About ${counted(Math.max(total.value, hits.length), "session")}`}
+        </p>
+        <Orders orders={HIT_ORDERS} chosen={param("sort") === "time" ? "time" : ""} />
+      </div>
       {hits.length === 0 ? (
         <p class="empty">
           No results for “{answered}”. Try fewer or other words
-          {Object.keys(chosenFilters()).length > 0 && ", or remove a filter"}. <i>Syntax</i> in the
-          box shows what you can type.
+          {isNarrowed() && ", or remove a filter"}. <i>Syntax</i> in the box shows what you can
+          type.
         </p>
       ) : (
         <ol class="hits">
@@ -141,9 +262,20 @@ export function Results({ query }: { readonly query: string }) {
           ))}
         </ol>
       )}
+      {result.nextCursor !== undefined && showsAll.value && (
+        <button type="button" class="more" onClick={() => void moreHits()}>
+          Show more
+        </button>
+      )}
     </section>
   );
 }
+
+/** The best 100 hits are ordered by time. */
+const HIT_ORDERS: OrderWords = [
+  ["", "Best first"],
+  ["time", "Newest first"],
+];
 
 /** The least height of a hit, in pixels. */
 const HIT_PX = 90;
@@ -157,42 +289,35 @@ function hitsInView(): number {
 function HitRow({ hit }: { readonly hit: Hit }) {
   const { meta, window, entryId, leaf } = hit;
   const session = known.value.get(hit.sessionId);
-  const at = window.findIndex((item) => item.found);
-  const item = window[at];
-  const before = saying(window[at - 1]);
-  const after = before === undefined ? saying(window[at + 1]) : undefined;
+  const item = window.find(({ found }) => found);
   const isOnActivePath = session === undefined || leaf === null || leaf === session.leaf;
-  const link = sessionAddress(hit.sessionId, {
+  const link = besideList(hit.sessionId, {
     m: entryId ?? "",
     ...(isOnActivePath ? {} : { leaf: leaf ?? "" }),
   });
   return (
     <li>
-      <a class="hit" href={link} data-item>
+      <a class="hit" href={link} data-item aria-current={currentIf(hit.sessionId, entryId ?? "")}>
         <span class="hit-head">
           <b dir="auto">{meta.title === "" ? "Untitled" : meta.title}</b>
           <time dateTime={new Date(meta.updatedAt).toISOString()} title={moment(meta.updatedAt)}>
             {age(item?.createdAt ?? meta.updatedAt)}
           </time>
         </span>
-        {before !== undefined && <Line item={before} />}
-        {item !== undefined && (
-          <span class="snippet">
-            <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}
-            <span dir="auto">
-              {excerptOf(item).map(({ text, marked }, index) =>
-                marked ? <mark key={index}>{text}</mark> : text,
-              )}
+        {talkOf(window)
+          .map(matchingPart)
+          .map((one) => (
+            <span key={one.index} class={one.found ? "snippet" : "context-line"}>
+              <i class={`role ${one.role ?? ""}`}>{labelOf(one, meta.agent)}</i>{" "}
+              <span dir="auto">{(one.found ? excerptOf(one) : headOf(one)).map(pieceOf)}</span>
             </span>
-          </span>
-        )}
-        {after !== undefined && <Line item={after} />}
+          ))}
         <span class="about">
+          {item !== undefined && (
+            <span title={`Message ${item.index} of the session`}>#{item.index} · </span>
+          )}
           <bdi>{meta.agent}</bdi>
           {session !== undefined && <Origins session={session} />}
-          {item !== undefined && (
-            <span title={`Message ${item.index} of the session`}> · #{item.index}</span>
-          )}
         </span>
       </a>
       <HitNotes hit={hit} />
@@ -200,40 +325,57 @@ function HitRow({ hit }: { readonly hit: Hit }) {
   );
 }
 
-/** The neighbour if it has text: a message of tool calls only has none. */
-function saying(item: WindowItem | undefined): WindowItem | undefined {
-  return item === undefined || item.snippet.trim() === "" ? undefined : item;
+function pieceOf({ text, marked, style }: Piece, key: number) {
+  const shown =
+    style === "code" ? <code>{text}</code> : style === "strong" ? <strong>{text}</strong> : text;
+  return marked ? <mark key={key}>{shown}</mark> : <Fragment key={key}>{shown}</Fragment>;
 }
 
-/** The length of the tool's name at the start of a message's text: the label has it. */
-function nameLength({ toolName, snippet }: WindowItem): number {
-  if (toolName === null || !snippet.startsWith(toolName)) return 0;
-  return toolName.length + (snippet.startsWith(": ", toolName.length) ? 2 : 0);
+/** Of a message with calls the part that matches: what it said, or its call. */
+function matchingPart(item: WindowItem): WindowItem {
+  const { role, toolName, snippet, matches } = item;
+  const at = role === "assistant" && toolName !== null ? snippet.search(NEXT_CALL) + 1 : 0;
+  if (at === 0) return item;
+  const said = matches.filter(({ start }) => start < at);
+  if (said.length > 0 || matches.length === 0) {
+    return { ...item, snippet: snippet.slice(0, at), matches: said, truncated: false };
+  }
+  const shifted = matches.map(({ start, end }) => ({ start: start - at, end: end - at }));
+  return { ...item, snippet: snippet.slice(at), matches: shifted };
 }
 
-function excerptOf(item: WindowItem) {
-  const from = nameLength(item);
-  const matches = item.matches
-    .filter(({ start }) => start >= from)
-    .map(({ start, end }) => ({ start: start - from, end: end - from }));
+const NEXT_CALL = /\n(?=[\w.:-]{1,80}\(\{)/;
+
+function excerptOf({ role, toolName, snippet, truncated, matches }: WindowItem) {
+  const isTool = role === "tool";
+  const isCall = role === "assistant" && toolName !== null && isCallPart(snippet, truncated);
+  const { text, offsetOf } = isCall
+    ? readableCall(snippet)
+    : { text: snippet, offsetOf: (offset: number) => offset };
+  // The label has the tool's name.
+  const named = isTool ? `${toolName}: ` : `${toolName} `;
+  const from = (isTool || isCall) && text.startsWith(named) ? named.length : 0;
+  const shown = matches
+    .map(({ start, end }) => ({ start: offsetOf(start) - from, end: offsetOf(end) - from }))
+    .filter(({ start, end }) => start >= 0 && end > start);
   // A match in the name alone is shown with it.
-  return matches.length === 0
-    ? excerpt(item.snippet, item.matches)
-    : excerpt(item.snippet.slice(from), matches);
+  return shown.length === 0 && matches.length > 0 && !isCall
+    ? excerpt(snippet, matches, !isTool)
+    : excerpt(text.slice(from), shown, !isTool && !isCall);
 }
 
-/** One line of context. Of a call, its describing value. */
-function Line({ item }: { readonly item: WindowItem }) {
-  const said = item.snippet.slice(nameLength(item));
-  const text = (said.startsWith("({") ? mainArgument(said) : undefined) ?? said;
-  return (
-    <span class="context-line">
-      <i class={`role ${item.role ?? ""}`}>{labelOf(item)}</i>{" "}
-      <span dir="auto">{plainLine(headOf(text, 200))}</span>
-    </span>
-  );
+/** The beginning of what was asked or said. */
+function headOf({ snippet }: WindowItem): readonly Piece[] {
+  return excerpt(snippet, [], true, HEAD);
 }
 
-function labelOf(item: WindowItem): string {
-  return item.toolName ?? item.role ?? "";
+/** More than a line has. */
+const HEAD = 200;
+
+/** `you asked`, `it said`, `it ran Bash`, `it got (Bash)`. */
+function labelOf(item: WindowItem, agent: string): string {
+  const words = whoDid(item, agent);
+  const { toolName, role } = item;
+  if (toolName === null || words.endsWith(" said")) return words;
+  return role === "tool" ? `${words} (${toolName})` : `${words} ${toolName}`;
 }

@@ -11,7 +11,7 @@ const NAMESPACE = "backscroll-unasked";
 const SHOWN = 50;
 
 /** As the log keeps it. */
-interface Injection {
+export interface Injection {
   readonly at: number;
   readonly moment: "prompt" | "error" | "file" | "start";
   readonly agent: string;
@@ -35,6 +35,18 @@ const WHY: Readonly<Record<Injection["moment"], string>> = {
   start: "a session that began",
 };
 
+/** The newest of the log. */
+async function readLog(): Promise<readonly Logged[]> {
+  const { records } = await engine
+    .peek()
+    .records.list({ namespace: NAMESPACE, limit: SHOWN, values: true });
+  return records.map(({ key, value }) => ({ key, value: value as unknown as Injection }));
+}
+
+export async function readInjections(): Promise<readonly Injection[]> {
+  return (await readLog()).map(({ value }) => value);
+}
+
 export function Unasked() {
   const log = useSignal<readonly Logged[] | undefined>(undefined);
   const failure = useSignal("");
@@ -42,10 +54,7 @@ export function Unasked() {
     try {
       failure.value = "";
       await work?.();
-      const { records } = await engine
-        .peek()
-        .records.list({ namespace: NAMESPACE, limit: SHOWN, values: true });
-      log.value = records.map(({ key, value }) => ({ key, value: value as unknown as Injection }));
+      log.value = await readLog();
     } catch (error) {
       failure.value = tell(error);
     }

@@ -186,6 +186,7 @@ const SHORTCUTS: readonly Shortcut[] = [
   { keys: "j, k", does: "Next and previous: result, session or message" },
   { keys: "o, Enter", does: "Open it; in a session, unfold it" },
   { keys: "f", does: "Find in the session" },
+  { keys: "n, p", does: "Next and previous prompt" },
   { keys: "Home, End", does: "First and last message" },
   { keys: "c", does: "Copy a link to the message" },
   { keys: "u", does: "Back to the search" },
@@ -204,11 +205,15 @@ export function isTyping(event: KeyboardEvent): boolean {
   );
 }
 
-/** Moves the focus to the next or previous item of the view. */
+/** Moves the focus to the next or previous item of the pane with the focus, else of the reader. */
 export function focusNext(step: 1 | -1): void {
-  const items = [...document.querySelectorAll<HTMLElement>("[data-item]")];
+  const pane =
+    document.activeElement?.closest(".find, .read") ?? document.querySelector(".read, .find, main");
+  const items = [...(pane?.querySelectorAll<HTMLElement>("[data-item]") ?? [])];
   const at = items.indexOf(document.activeElement as HTMLElement);
-  const next = at === -1 ? (step === 1 ? 0 : items.length - 1) : at + step;
+  const top = pane?.querySelector(".scroller")?.getBoundingClientRect().top ?? 0;
+  const inView = items.findIndex((item) => item.getBoundingClientRect().bottom > top);
+  const next = at === -1 ? (step === 1 ? Math.max(0, inView) : items.length - 1) : at + step;
   items[Math.max(0, Math.min(items.length - 1, next))]?.focus();
 }
 

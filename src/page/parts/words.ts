@@ -1,7 +1,6 @@
 /** Formats times, numbers, names, calls and reports. */
 
 import type { RemoteEngine } from "../../client/index.ts";
-import { MAIN_ARGUMENTS } from "../../model/display.ts";
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -103,15 +102,6 @@ const ANSI = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)
 /** Removes the control sequences. */
 export function withoutAnsi(text: string): string {
   return text.includes("\u001b") ? text.replace(ANSI, "") : text;
-}
-
-/** The describing value of a call's input; undefined if there is none. The JSON may be cut off at its end. */
-export function mainArgument(json: string): string | undefined {
-  for (const field of MAIN_ARGUMENTS) {
-    const value = new RegExp(`"${field}":\\s*"((?:[^"\\\\]|\\\\.)+)`).exec(json)?.[1];
-    if (value !== undefined) return value;
-  }
-  return undefined;
 }
 
 /** A path below a folder without that folder; any other text as it is. */

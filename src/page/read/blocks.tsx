@@ -1,38 +1,36 @@
 /** The blocks of a message. */
 
-import { signal, useSignal } from "@preact/signals";
+import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { inputTextOf } from "../../client/index.ts";
+import { withoutInjected } from "../../search/document/injected.ts";
 import { colour } from "../code/colour.ts";
 import { sessionAddress } from "../data/address.ts";
 import type { Block, BlockOf, Entry } from "../data/connection.ts";
 import { loadMarkdown, MAX_MARKDOWN, showMarkdown } from "../markdown/markdown.ts";
 import { below, counted, size, withoutAnsi } from "../parts/words.ts";
-import type { ToolResult } from "./message-pages.ts";
+import { choose, chosenState } from "./folds.ts";
+import type { FoundResult, ToolResult } from "./message-pages.ts";
 import type { SessionModel } from "./session-model.ts";
+import { lineCounts } from "./session-outline.ts";
 import { callLine, editOf, oneLine, parseInput, readable, typedCommand } from "./tool-call.ts";
 
 export interface BlockProps {
   readonly entry: Entry;
   readonly model: SessionModel;
   /** Results of the calls of this message, by the call's id: see `MessagePages.resultOf`. */
-  readonly results: ReadonlyMap<string, ToolResult | null | undefined>;
+  readonly results: ReadonlyMap<string, FoundResult | null | undefined>;
+  /** Whether its folds are open until the reader chooses: something in them was sought. */
+  readonly isSought: boolean;
 }
 
 export function Blocks(props: BlockProps & { readonly blocks: readonly Block[] }) {
-  const { blocks, entry, model, results } = props;
+  const { blocks, entry, ...same } = props;
   return (
     <>
       {blocks.map((block, at) => (
-        <OneBlock
-          key={at}
-          block={block}
-          name={`${entry.id}:${at}`}
-          entry={entry}
-          model={model}
-          results={results}
-        />
+        <OneBlock key={at} block={block} name={`${entry.id}:${at}`} entry={entry} {...same} />
       ))}
     </>
   );
@@ -43,7 +41,7 @@ function OneBlock(props: BlockProps & { readonly block: Block; readonly name: st
   switch (block.type) {
     case "text":
       return props.entry.role === "user" ? (
-        <UserText text={block.text} />
+        <UserText text={block.text} name={name} />
       ) : (
         <Markdown text={block.text} />
       );
@@ -52,6 +50,7 @@ function OneBlock(props: BlockProps & { readonly block: Block; readonly name: st
         <Fold
           name={name}
           class="thinking"
+          open={props.isSought}
           line={
             <>
               <i>thinking</i> <span dir="auto">{oneLine(block.text)}</span>
@@ -64,21 +63,40 @@ function OneBlock(props: BlockProps & { readonly block: Block; readonly name: st
     case "tool_use":
       return <Call {...props} block={block} />;
     case "tool_result":
-      return <Result name={name} block={block} />;
+      return <Result name={name} block={block} open={props.isSought} />;
     case "image":
       return <Image block={block} />;
     case "opaque":
       return (
-        <Fold name={name} line={<i>{block.provider ?? "provider"} data</i>}>
+        <Fold name={name} line={<i>{opaqueWords(block.json)}</i>}>
           {() => <Plain text={block.json} />}
         </Fold>
       );
   }
 }
 
-function UserText({ text }: { readonly text: string }) {
+function opaqueWords(json: string): string {
+  return /"(?:encrypted_content|redacted_thinking)"/.test(json)
+    ? "sealed reasoning"
+    : "data of the provider";
+}
+
+/** What a person typed; what the agent put around it is folded. */
+function UserText({ text, name }: { readonly text: string; readonly name: string }) {
   const typed = typedCommand(text);
-  if (typed === undefined) return <Markdown text={text} />;
+  if (typed === undefined) {
+    const removed: string[] = [];
+    const said = withoutInjected(text, removed).trim();
+    if (said === "" || removed.length === 0) return <Markdown text={text} />;
+    return (
+      <>
+        <Markdown text={said} />
+        <Fold name={`${name}:added`} line={<i>added by the agent</i>}>
+          {() => <Plain text={removed.join("\n\n")} />}
+        </Fold>
+      </>
+    );
+  }
   const { command, output } = typed;
   return (
     <>
@@ -98,31 +116,44 @@ function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonl
   const json = inputTextOf(block);
   const input = parseInput(json);
   const known = results.get(block.id);
-  const result = known ?? undefined;
+  const result = known?.block;
   const state = result === undefined ? "open" : result.isError ? "failed" : "done";
   const agent = result === undefined ? undefined : agentOf(result, model);
   const folder = model.session.value?.origin.projectPath;
+  const lines = useMemo(() => editOf(input), [json]);
+  const count = (sign: string) => lines?.filter((line) => line.sign === sign).length ?? 0;
+  const changed = lineCounts({ added: count("+"), removed: count("-") });
   return (
     <Fold
       name={name}
       class={`call ${state}`}
+      open={props.isSought || state === "failed"}
       line={
         <>
           <b>{block.name}</b>
           <code dir="ltr">{below(folder, callLine(input, json))}</code>
+          {changed !== "" && state !== "failed" && <small>{changed}</small>}
           <em>{state === "failed" ? "failed" : known === null ? "no result" : ""}</em>
         </>
       }
     >
-      {() => (
+      {(isChosen) => (
         <>
           {agent !== undefined && (
             <p>
               <a href={sessionAddress(agent.id)}>Open the sub-agent’s session</a>
             </p>
           )}
-          <CallInput input={input} json={json} />
-          {result !== undefined && <Output block={result} />}
+          {(isChosen || props.isSought || result === undefined) && (
+            <CallInput lines={lines} input={input} json={json} />
+          )}
+          {result !== undefined && (
+            <Output
+              block={result}
+              isShort={state === "failed" && !isChosen && !props.isSought}
+              showAll={() => choose(name, true)}
+            />
+          )}
         </>
       )}
     </Fold>
@@ -130,17 +161,19 @@ function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonl
 }
 
 function CallInput(props: {
+  readonly lines: ReturnType<typeof editOf>;
   readonly input: Readonly<Record<string, unknown>>;
   readonly json: string;
 }) {
-  const lines = editOf(props.input);
+  const { lines } = props;
   if (lines === undefined) {
     return <Plain class="input" text={readable(props.input, props.json)} />;
   }
   return (
     <section class="diff" aria-label="Changed lines">
-      {lines.slice(0, 2_000).map(({ sign, text }, at) => (
+      {lines.slice(0, 2_000).map(({ sign, text, number }, at) => (
         <div key={at} class={sign === "+" ? "added" : sign === "-" ? "removed" : ""}>
+          <i aria-hidden="true">{number}</i>
           <span aria-hidden="true">{sign}</span>
           {text}
         </div>
@@ -151,12 +184,18 @@ function CallInput(props: {
 }
 
 /** A result whose call is elsewhere. */
-function Result({ name, block }: { readonly name: string; readonly block: ToolResult }) {
+function Result(props: {
+  readonly name: string;
+  readonly block: ToolResult;
+  readonly open: boolean;
+}) {
+  const { name, block, open } = props;
   const { output } = block;
   const text = typeof output === "string" ? output : output.map(textIn).join(" ");
   return (
     <Fold
       name={name}
+      open={open || block.isError}
       class={`call ${block.isError ? "failed" : "done"}`}
       line={
         <>
@@ -171,11 +210,30 @@ function Result({ name, block }: { readonly name: string; readonly block: ToolRe
   );
 }
 
+/** Lines of a failure that are shown without being asked for. */
+const SHORT = 8;
+
 /** Always plain text: tool output is not Markdown. */
-function Output({ block }: { readonly block: ToolResult }) {
-  const { output, isError } = block;
+function Output(props: {
+  readonly block: ToolResult;
+  /** Shows a few lines of it alone. */
+  readonly isShort?: boolean;
+  readonly showAll?: () => void;
+}) {
+  const { output, isError } = props.block;
   if (typeof output === "string") {
-    return <Plain class={isError ? "output failed" : "output"} text={output} />;
+    const name = isError ? "output failed" : "output";
+    const lines = output.trim().split("\n");
+    if (!props.isShort || lines.length <= SHORT + 1) return <Plain class={name} text={output} />;
+    const [head, tail] = [lines.slice(0, SHORT / 2), lines.slice(-SHORT / 2)];
+    return (
+      <>
+        <Plain class={name} text={[...head, "…", ...tail].join("\n")} />
+        <button type="button" class="quiet" onClick={props.showAll}>
+          Show all {counted(lines.length, "line")}
+        </button>
+      </>
+    );
   }
   return (
     <>
@@ -217,43 +275,32 @@ function agentOf(result: ToolResult, model: SessionModel) {
   );
 }
 
-/**
- * The open folds by name. Kept outside of the rows, which are removed when they leave the view.
- */
-const opened = signal<ReadonlySet<string>>(new Set());
-
-function isOpen(name: string): boolean {
-  return opened.value.has(name);
-}
-
-function toggle(name: string): void {
-  const next = new Set(opened.peek());
-  if (!next.delete(name)) next.add(name);
-  opened.value = next;
-}
-
 /** One line that opens to more. */
 export function Fold(props: {
   readonly name: string;
   readonly class?: string;
   readonly line: ComponentChildren;
-  readonly children: () => ComponentChildren;
+  /** Whether it is open until the reader chooses. */
+  readonly open?: boolean;
+  /** Receives whether the reader opened it. */
+  readonly children: (isChosen: boolean) => ComponentChildren;
 }) {
-  const open = isOpen(props.name);
+  const state = chosenState(props.name);
+  const open = state ?? props.open ?? false;
   return (
     <div class={`fold ${props.class ?? ""} ${open ? "open" : ""}`}>
       <button
         type="button"
         class="fold-line"
         aria-expanded={open}
-        onClick={() => toggle(props.name)}
+        onClick={() => choose(props.name, !open)}
       >
         <span class="sign" aria-hidden="true">
           {open ? "▾" : "▸"}
         </span>
         {props.line}
       </button>
-      {open && <div class="fold-body">{props.children()}</div>}
+      {open && <div class="fold-body">{props.children(state === true)}</div>}
     </div>
   );
 }

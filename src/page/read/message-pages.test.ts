@@ -83,7 +83,7 @@ test("a call has no result only if every message after it was read", async () =>
       const isAllRead = messages.every((_, index) => index < call || isRead(index));
       const expected = result !== undefined && isRead(result) ? String(result) : undefined;
       expect(shown === null, `${order}: ${call}`).toBe(isAllRead && result === undefined);
-      expect(shown?.output, `${order}: ${call}`).toBe(expected);
+      expect(shown?.block.output, `${order}: ${call}`).toBe(expected);
     }
   }
 });
@@ -104,7 +104,7 @@ test("a repeated id of a call has the next result of its own", async () => {
   const engine = { listMessages: async () => ({ messages, total: 5 }) } as unknown as RemoteEngine;
   const pages = new MessagePages(engine, "s", undefined, () => undefined);
   await pages.load(0);
-  expect([0, 2, 4].map((index) => pages.resultOf("c", index)?.output)).toEqual([
+  expect([0, 2, 4].map((index) => pages.resultOf("c", index)?.block.output)).toEqual([
     "first",
     "second",
     undefined,

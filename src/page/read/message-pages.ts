@@ -9,10 +9,18 @@ import { aroundInput, PAGE, pageInput, pathInput } from "../data/early-requests.
 const MARGIN = 20;
 /** The delay of reading ahead after a link was opened, in milliseconds: the target is painted first. */
 const AFTER_PAINT_MS = 100;
+/** How far from a message the rest of its calls and results is sought, in pages. */
+const MAX_SOUGHT_PAGES = 20;
 /** The capacity of the cache: 3,000 previews. */
 const MAX_PAGES = 60;
 
 export type ToolResult = BlockOf<"tool_result">;
+
+export interface FoundResult {
+  readonly block: ToolResult;
+  /** Its message. */
+  readonly index: number;
+}
 
 interface PageResults {
   /** The results of a page by the id of their call, with their places in the page. */
@@ -20,6 +28,8 @@ interface PageResults {
     string,
     readonly { readonly at: number; readonly block: ToolResult }[]
   >;
+  /** The places of its calls, by their ids. */
+  readonly calls: ReadonlyMap<string, number>;
   /** False if a message came without its blocks, which may have results. */
   readonly isWhole: boolean;
 }
@@ -69,7 +79,7 @@ export class MessagePages {
    * The result of a call in the message `index`: null if no message of the path has it, undefined
    * while that is not known, because pages after the message were not read.
    */
-  resultOf(callId: string, index: number): ToolResult | null | undefined {
+  resultOf(callId: string, index: number): FoundResult | null | undefined {
     let isKnown = true;
     const first = Math.floor(index / PAGE);
     for (let page = first; page * PAGE < this.total.peek(); page++) {
@@ -80,13 +90,53 @@ export class MessagePages {
       }
       const { byCall, isWhole } = this.#resultsOf(messages);
       const found = byCall.get(callId)?.find(({ at }) => page * PAGE + at >= index);
-      if (found !== undefined) return found.block;
+      if (found !== undefined) return { block: found.block, index: page * PAGE + found.at };
       isKnown &&= isWhole;
     }
-    const around = this.#around === undefined ? undefined : this.#resultsOf(this.#around.messages);
-    const from = index - (this.#around?.offset ?? 0);
-    const near = around?.byCall.get(callId)?.find(({ at }) => at >= from);
-    return near?.block ?? (isKnown ? null : undefined);
+    const { offset = 0, messages } = this.#around ?? {};
+    const around = messages === undefined ? undefined : this.#resultsOf(messages);
+    const near = around?.byCall.get(callId)?.find(({ at }) => at >= index - offset);
+    if (near !== undefined) return { block: near.block, index: offset + near.at };
+    return isKnown ? null : undefined;
+  }
+
+  /** The message before `index` with the call of a result; undefined if it is not loaded. */
+  callOf(callId: string, index: number): number | undefined {
+    for (let page = Math.floor(index / PAGE); page >= 0; page--) {
+      const messages = this.#pages.get(page);
+      if (messages === undefined) continue;
+      const at = this.#resultsOf(messages).calls.get(callId);
+      if (at !== undefined && page * PAGE + at < index) return page * PAGE + at;
+    }
+    const { offset = 0, messages } = this.#around ?? {};
+    const near = messages === undefined ? undefined : this.#resultsOf(messages).calls.get(callId);
+    return near !== undefined && offset + near < index ? offset + near : undefined;
+  }
+
+  /** The row in which a message is shown: results are shown with their call, which may be pages before. */
+  async rowOf(index: number): Promise<number> {
+    const [block, ...others] = this.get(index)?.blocks ?? [];
+    if (block?.type !== "tool_result" || others.length > 0) return index;
+    const last = Math.floor(index / PAGE);
+    for (let page = last; page >= Math.max(0, last - MAX_SOUGHT_PAGES); page--) {
+      // An answer from before a change of the path is discarded: it is asked for again.
+      for (let tries = 0; tries < 3 && !this.#pages.has(page); tries++) await this.load(page);
+      const call = this.callOf(block.toolUseId, index);
+      if (call !== undefined) return call;
+    }
+    return index;
+  }
+
+  /** Loads the next page after a message, or before it, that is not loaded: a call's other half is there. */
+  seek(index: number, step: 1 | -1): void {
+    const start = Math.floor(index / PAGE);
+    for (let distance = 1; distance <= MAX_SOUGHT_PAGES; distance++) {
+      const page = start + step * distance;
+      if (page < 0 || page * PAGE >= this.total.peek()) return;
+      if (this.#pages.has(page)) continue;
+      this.load(page).catch(this.#onFailure);
+      return;
+    }
   }
 
   /** Requests the pages of a range and its margins that are missing. */
@@ -184,8 +234,12 @@ export class MessagePages {
     const all = messages.flatMap(({ blocks }, at) =>
       blocks.flatMap((block) => (block.type === "tool_result" ? { at, block } : [])),
     );
+    const calls = messages.flatMap(({ blocks }, at) =>
+      blocks.flatMap((block) => (block.type === "tool_use" ? [[block.id, at] as const] : [])),
+    );
     const results = {
       byCall: Map.groupBy(all, ({ block }) => block.toolUseId),
+      calls: new Map(calls),
       isWhole: messages.every(
         ({ blocks, truncated, erased }) => blocks.length > 0 || !(truncated || erased),
       ),

@@ -1,12 +1,12 @@
 /** The head of a session: title, origin, figures, tools, its tree, and the search in it. */
 
-import { useSignal } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { type Signal, useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
 import { totalTokens } from "../../client/index.ts";
 import { sessionAddress } from "../data/address.ts";
 import {
   type Hit,
-  Latest,
+  mayWrite,
   type Related,
   type Session,
   tell,
@@ -14,11 +14,14 @@ import {
 } from "../data/connection.ts";
 import { excerpt } from "../find/excerpt.ts";
 import { Origins } from "../find/session-rows.tsx";
-import { put, Toggle } from "../parts/controls.tsx";
+import { put, setTo, Toggle } from "../parts/controls.tsx";
 import { MarkNote } from "../parts/marks.tsx";
+import { hasMap } from "../parts/media.ts";
 import { age, counted, day, dollars, moment, short } from "../parts/words.ts";
+import { FindInSession } from "./find-in-session.tsx";
 import { firstSince } from "./message-pages.ts";
 import { SessionActions } from "./session-actions.tsx";
+import { SessionGist } from "./session-gist.tsx";
 import type { SessionModel } from "./session-model.ts";
 import { firstLines, type PlacedStem, placeStems, readLines, type TreeLine } from "./tree-model.ts";
 
@@ -74,26 +77,77 @@ function HitList(props: { readonly heading: string; readonly hits: readonly Hit[
 
 function excerptOf(item: WindowItem | undefined): string {
   if (item === undefined) return "";
-  return excerpt(item.snippet, item.matches, EXCERPT_CHARACTERS)
+  return excerpt(item.snippet, item.matches, item.toolName === null, EXCERPT_CHARACTERS)
     .map(({ text }) => text)
     .join("");
 }
 
-/** A session written to within this time is tagged as live, in milliseconds. */
-const LIVE_MS = 300_000;
+const PROVENANCES: Readonly<Record<string, string>> = {
+  own: "own",
+  team: "of your team",
+  foreign: "from outside",
+};
+
+/** The title, which a person may replace by a name. */
+function Title({ model, title }: { readonly model: SessionModel; readonly title: string }) {
+  const isEdited = useSignal(false);
+  const rename = async (name: string) => {
+    isEdited.value = false;
+    if (name === title) return;
+    try {
+      model.session.value = await model.engine.session(model.id).setTitle(name);
+    } catch (error) {
+      model.failure.value = tell(error);
+    }
+  };
+  if (isEdited.value) {
+    return (
+      <input
+        type="text"
+        aria-label="Name of the session"
+        ref={(box) => box?.focus()}
+        defaultValue={title}
+        onBlur={(event) => void rename(event.currentTarget.value.trim())}
+        onKeyDown={({ key, currentTarget }) => {
+          if (key === "Escape") currentTarget.value = title;
+          if (key === "Enter" || key === "Escape") currentTarget.blur();
+        }}
+      />
+    );
+  }
+  return (
+    <div class="session-name">
+      <h1 dir="auto">{title === "" ? "Untitled" : title}</h1>
+      {mayWrite.value && (
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Rename"
+          title="Give it a name"
+          onClick={setTo(isEdited, true)}
+        >
+          ✎
+        </button>
+      )}
+    </div>
+  );
+}
 
 export function SessionHead(props: {
   readonly model: SessionModel;
   readonly session: Session;
-  readonly onJump: (entryId: string, index: number) => void;
   readonly onIndex: (index: number) => void;
+  readonly showsMap: Signal<"" | "map">;
+  /** The first message in view. */
+  readonly from: () => number;
 }) {
-  const { model, session, onJump, onIndex } = props;
+  const { model, session, onIndex, from, showsMap } = props;
   const { title, agent, startedAt, updatedAt, messageCount, tokens } = session;
   const shows = useSignal<"" | "tree" | "agents" | "related">("");
   const branches = model.branches.value;
   const forks = model.subagents.value.filter(({ forkPoint }) => forkPoint !== null).length;
   const agents = model.subagents.value.filter(({ forkPoint }) => forkPoint === null);
+  const { provenance } = session.origin;
   const used = totalTokens(tokens);
   const cost = model.cost.value;
   const mark = model.marks.value.find(({ entryId }) => entryId === null);
@@ -107,7 +161,7 @@ export function SessionHead(props: {
   return (
     <header class="session-head">
       <div class="session-title">
-        <h1 dir="auto">{title === "" ? "Untitled" : title}</h1>
+        <Title model={model} title={title} />
         <SessionActions model={model} session={session} />
       </div>
       <p class="about">
@@ -133,6 +187,9 @@ export function SessionHead(props: {
             {session.forkPoint === null ? "Parent session" : "Forked from"}
           </a>
         )}
+        {session.parentSessionId === null && model.parent.value !== undefined && (
+          <a href={sessionAddress(model.parent.value.id)}>Parent session</a>
+        )}
         {agents.length > 0 && (
           <Toggle shows={shows} what="agents" class="link">
             {counted(agents.length, "sub-agent")}
@@ -147,15 +204,19 @@ export function SessionHead(props: {
         <Toggle shows={shows} what="related" class="link">
           Related
         </Toggle>
+        {provenance !== undefined && (
+          <span class="tag" title="Whose words it has">
+            {PROVENANCES[provenance] ?? provenance}
+          </span>
+        )}
         {model.leaf !== undefined && (
           <a href={sessionAddress(session.id)}>Back to the active path</a>
         )}
         {mark !== undefined && <MarkNote mark={mark} from={session.id} />}
         {!model.isLive.value && <span class="tag">not connected</span>}
-        {model.isLive.value && Date.now() - session.lastWriteAt < LIVE_MS && (
-          <span class="tag live">live</span>
-        )}
+        {model.isBeingWritten && <span class="tag live">live</span>}
       </p>
+      <SessionGist model={model} session={session} onIndex={onIndex} />
       {shows.value === "tree" && <SessionTree model={model} session={session} />}
       {shows.value === "related" && <RelatedSessions model={model} session={session} />}
       {shows.value === "agents" && (
@@ -171,7 +232,12 @@ export function SessionHead(props: {
         </ul>
       )}
       <div class="session-tools">
-        <FindInSession model={model} onJump={onJump} />
+        {!hasMap.value && (
+          <Toggle shows={showsMap} what="map" class="map-toggle">
+            Map
+          </Toggle>
+        )}
+        <FindInSession model={model} onIndex={onIndex} from={from} />
         {day(startedAt) !== day(updatedAt) && (
           <label class="to-date">
             Go to
@@ -307,81 +373,4 @@ function x(share: number): number {
 
 function y(row: number): number {
   return (row + 0.5) * ROW;
-}
-
-// Finds words in the open session and steps through the matches.
-
-const HITS = 20;
-
-function FindInSession(props: {
-  readonly model: SessionModel;
-  readonly onJump: (entryId: string, index: number) => void;
-}) {
-  const { model, onJump } = props;
-  const latest = useRef(new Latest());
-  const hits = useSignal<readonly Hit[] | undefined>(undefined);
-  const at = useSignal(0);
-  const failure = useSignal("");
-  const step = (to: number) => {
-    const count = hits.value?.length ?? 0;
-    if (count === 0) return;
-    at.value = (to + count) % count;
-    const hit = hits.value?.[at.value];
-    if (hit?.entryId != null && hit.index !== null) onJump(hit.entryId, hit.index);
-  };
-  const look = async (query: string) => {
-    failure.value = "";
-    if (query.trim() === "") {
-      latest.current.stop();
-      hits.value = undefined;
-      return;
-    }
-    try {
-      const result = await latest.current.run((signal) =>
-        model.engine.searchSessions(query, {
-          session: model.session.peek()?.id ?? model.id,
-          perSession: HITS,
-          limit: HITS,
-          contextBefore: 0,
-          contextAfter: 0,
-          asYouType: true,
-          branches: model.leaf === undefined ? "active" : "all",
-          signal,
-        }),
-      );
-      if (result === undefined) return;
-      hits.value = result.hits
-        .filter(({ index }) => index !== null)
-        .toSorted((one, other) => (one.index ?? 0) - (other.index ?? 0));
-      step(0);
-    } catch (error) {
-      failure.value = tell(error);
-    }
-  };
-  return (
-    <search class="find-in">
-      <input
-        id="find-in"
-        type="search"
-        placeholder="Find in session"
-        aria-label="Find in session"
-        autocomplete="off"
-        spellcheck={false}
-        onInput={(event) => void look(event.currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== "Enter") return;
-          event.preventDefault();
-          step(at.value + (event.shiftKey ? -1 : 1));
-        }}
-      />
-      {hits.value !== undefined && (
-        <span class="about" aria-live="polite">
-          {hits.value.length === 0
-            ? "not found"
-            : `${at.value + 1} of ${hits.value.length === HITS ? `the best ${HITS}` : hits.value.length}`}
-        </span>
-      )}
-      {failure.value !== "" && <span class="failure">{failure.value}</span>}
-    </search>
-  );
 }

@@ -11,7 +11,12 @@ import {
   type Summary,
   tell,
 } from "../data/connection.ts";
+import { isReachable, mended } from "../data/reach.ts";
+import { whenIdle } from "../parts/idle.ts";
+import { lastSeenIn } from "./last-seen.ts";
 import { MessagePages } from "./message-pages.ts";
+import { Runs } from "./runs.ts";
+import { SessionOutline } from "./session-outline.ts";
 
 /** The first page of the tenant's feed from its end: its cursor. */
 const FEED_END = { after: "end", limit: 1 } as const;
@@ -19,7 +24,7 @@ const FEED_END = { after: "end", limit: 1 } as const;
 const PENDING_MS = 120;
 /** The window in which changes are batched, in milliseconds. */
 const GROW_MS = 30;
-/** The delay before the cost of a growing session is read again, in milliseconds. */
+/** The delay before the cost and the outline of a growing session are read again, in milliseconds. */
 const PRICE_MS = 2_000;
 /** The delay before the feed is opened, in milliseconds: the messages are painted first. */
 const AFTER_PAINT_MS = 50;
@@ -27,8 +32,16 @@ const AFTER_PAINT_MS = 50;
 const GAP_MS = 500;
 /** The delay before a failed feed is opened again, in milliseconds. */
 const AGAIN_MS = 3_000;
+/** A session written to within this time is being written, in milliseconds. */
+const LIVE_MS = 300_000;
 /** The limit of compactions that are shown in the session. */
 const MAX_COMPACTIONS = 100;
+
+export interface Sought {
+  readonly text: string;
+  readonly matches: ReadonlySet<number>;
+}
+export const NOTHING_SOUGHT: Sought = { text: "", matches: new Set() };
 
 export class SessionModel {
   readonly session = signal<Session | undefined>(undefined);
@@ -38,6 +51,8 @@ export class SessionModel {
   /** By the index of the message after them. */
   readonly compactions = signal<ReadonlyMap<number, readonly Summary[]>>(new Map());
   readonly subagents = signal<readonly Session[]>([]);
+  /** The session that started it, if its own does not name one. */
+  readonly parent = signal<Session | undefined>(undefined);
   /** What a person said of it and its messages. */
   readonly marks = signal<readonly Mark[]>([]);
   /** What its calls cost, in microdollars; 0 until known. */
@@ -46,6 +61,12 @@ export class SessionModel {
   /** Pending messages, in the order in which they were opened. */
   readonly pending = signal<readonly Entry[]>([]);
   readonly pages: MessagePages;
+  readonly runs: Runs;
+  readonly outline: SessionOutline;
+  /** The message at which its reader left it the last time; 0 if unknown. */
+  readonly lastSeen: number;
+  /** What is sought in the session, and the messages that contain it. */
+  readonly sought = signal<Sought>(NOTHING_SOUGHT);
   readonly id: string;
   readonly leaf: string | undefined;
   readonly engine: RemoteEngine;
@@ -60,6 +81,9 @@ export class SessionModel {
     this.id = id;
     this.leaf = leaf;
     this.pages = new MessagePages(engine, id, leaf, (error) => this.#fail(error));
+    this.lastSeen = lastSeenIn(id);
+    this.runs = new Runs((index) => this.pages.get(index));
+    this.outline = new SessionOutline(engine, id, leaf);
   }
 
   /** Resolves when the session and the number of its messages are known. */
@@ -79,6 +103,12 @@ export class SessionModel {
     }
   }
 
+  /** Whether an agent seems to be at work in it. */
+  get isBeingWritten(): boolean {
+    const written = this.session.value?.lastWriteAt ?? 0;
+    return this.isLive.value && isReachable.value && Date.now() - written < LIVE_MS;
+  }
+
   close(): void {
     this.#ended.abort();
     clearTimeout(this.#growing);
@@ -96,20 +126,38 @@ export class SessionModel {
     return undefined;
   }
 
-  /** Reads the data that the view can do without: branches, sub-agents, cost, compactions. */
+  /** Reads the data that the view can do without: branches, sub-agents, cost, outline, compactions. */
   async #learn(): Promise<void> {
     const { id } = this;
     const handle = this.engine.session(id);
+    // The map and the counts of runs come after what can be read.
+    whenIdle(() => void this.outline.reset().catch(() => undefined));
     const [summaries, subagents, branches] = await Promise.allSettled([
       handle.summaries(),
-      this.engine.listSessions({ parentSessionId: id, limit: 100 }),
+      this.#readFamily(),
       handle.branches(),
       this.#readCost(),
       this.#readMarks(),
     ]);
     if (branches.status === "fulfilled") this.branches.value = branches.value;
-    if (subagents.status === "fulfilled") this.subagents.value = subagents.value.sessions;
+    if (subagents.status === "fulfilled") this.subagents.value = subagents.value;
     if (summaries.status === "fulfilled") await this.#placeCompactions(summaries.value);
+  }
+
+  /** Its parent and its children: some are linked by id, and ingested sub-agents by the source's key. */
+  async #readFamily(): Promise<readonly Session[]> {
+    const { origin, metadata } = this.session.value ?? {};
+    const { parent } = (metadata ?? {}) as { readonly parent?: { readonly key?: string } };
+    const [linked, keyed, above] = await Promise.all([
+      this.engine.listSessions({ parentSessionId: this.id, limit: 100 }),
+      origin?.key === undefined
+        ? undefined
+        : this.engine.listSessions({ keyPrefix: `${origin.key}/`, limit: 100 }),
+      parent?.key === undefined ? undefined : this.engine.findSessionByOrigin(parent.key),
+    ]);
+    this.parent.value = above;
+    const all = [...linked.sessions, ...(keyed?.sessions ?? [])];
+    return [...new Map(all.map((session) => [session.id, session])).values()];
   }
 
   async #readCost(): Promise<void> {
@@ -161,14 +209,25 @@ export class SessionModel {
   /** Reads the changes from the feed's end on, and what changed before it. */
   async #follow(): Promise<void> {
     const { signal: ended } = this.#ended;
+    let stream = new AbortController();
+    // The client waits longer and longer for a lost server; the page knows when it is back.
+    const before = mended.peek();
+    const end = mended.subscribe((count) => {
+      if (count === before) return;
+      this.isLive.value = false;
+      stream.abort();
+    });
+    ended.addEventListener("abort", () => end());
     while (!ended.aborted) {
       try {
         const { next: after } = await this.engine.listChanges(FEED_END);
         if (ended.aborted) return;
-        const changes = this.engine.subscribe({ session: this.id, after, signal: ended });
+        stream = new AbortController();
+        const signal = AbortSignal.any([ended, stream.signal]);
+        const changes = this.engine.subscribe({ session: this.id, after, signal });
         this.#catchUp();
         for await (const change of changes) this.#take(change);
-        return;
+        if (!stream.signal.aborted) return;
       } catch (error) {
         this.isLive.value = false;
         if (ended.aborted) return;
@@ -244,6 +303,7 @@ export class SessionModel {
     this.#pricing = undefined;
     // The cost stays as it was if it cannot be read.
     this.#readCost().catch(() => undefined);
+    this.outline.grow().catch(() => undefined);
   }
 
   /** Reads the session's metadata beside its messages. */

@@ -1,7 +1,7 @@
 /** The one-line form of a tool call, the diff of an edit, for the tool names of several agents; typed commands. Pure. */
 
 import { MAIN_ARGUMENTS } from "../../model/display.ts";
-import { type DiffLine, diffOf } from "../difference/lines.ts";
+import { type DiffLine, diffOf, patchLines } from "../difference/lines.ts";
 import { withoutAnsi } from "../parts/words.ts";
 
 const LINE = 160;
@@ -17,6 +17,10 @@ export function parseInput(json: string): Readonly<Record<string, unknown>> {
 }
 
 export function callLine(input: Readonly<Record<string, unknown>>, json: string): string {
+  const { pattern, path } = input;
+  if (typeof pattern === "string" && typeof path === "string") {
+    return oneLine(`${pattern} in ${path}`);
+  }
   for (const field of MAIN_ARGUMENTS) {
     const value = input[field];
     const text = Array.isArray(value) ? value.join(" ") : value;
@@ -57,13 +61,6 @@ function replaced(edit: Readonly<Record<string, unknown>>): readonly DiffLine[] 
   const after = edit["new_string"] ?? edit["newString"] ?? edit["new_str"];
   if (typeof before !== "string" || typeof after !== "string") return undefined;
   return diffOf(before, after);
-}
-
-function patchLines(patch: string): readonly DiffLine[] {
-  return patch.split("\n").map((line) => {
-    const sign = line[0] === "+" || line[0] === "-" ? line[0] : " ";
-    return { sign, text: sign === " " ? line : line.slice(1) };
-  });
 }
 
 /** The input as JSON, with line breaks in strings not escaped. */

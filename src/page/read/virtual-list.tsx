@@ -302,15 +302,6 @@ export class VirtualList extends Component<VirtualListProps> {
         tabIndex={0}
         role="feed"
         aria-label={label}
-        onKeyDown={(event) => {
-          if (event.target !== event.currentTarget && event.key !== "Home" && event.key !== "End") {
-            return;
-          }
-          if (event.key === "Home") this.jumpTo(0, 0);
-          else if (event.key === "End") this.jumpToEnd();
-          else return;
-          event.preventDefault();
-        }}
       >
         <div class="spacer" ref={this.#spacer}>
           <div class="rows" ref={this.#rows} onClickCapture={this.#onClick}>

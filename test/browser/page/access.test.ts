@@ -1,5 +1,8 @@
 /** Access to the page: expiring tokens, the keyboard alone, screen readers, phones. */
 
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { AxeResults, RunOptions } from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { closeBrowserAfterAll, describeInBrowser } from "../../support/browser.ts";
@@ -69,6 +72,41 @@ describeInBrowser("every view", () => {
     expect(wrongs).toEqual([]);
   });
 
+  test("has no finding of axe-core, in both themes, at 390 and 1,440 px", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await openWatched(world, "", { onTestFinished });
+    onTestFinished(() => page.emulateMedia({ colorScheme: null, reducedMotion: null }));
+    const findings: string[] = [];
+    for (const width of [1440, 390]) {
+      await page.setViewportSize({ width, height: 844 });
+      for (const [hash, ready] of [
+        ["#/", ".session"],
+        ["#/?q=echo", ".hit"],
+        // What scrolls can be focused once the browser was idle.
+        [`#/session/${id}?q=echo`, ".message pre[tabindex]"],
+        ["#/usage", ".tiles"],
+        ["#/memory", ".note-text"],
+        ["#/store", ".tiles"],
+      ] as const) {
+        await page.evaluate((next) => {
+          location.hash = next;
+        }, hash);
+        await page.locator(ready).first().waitFor();
+        for (const colorScheme of ["light", "dark"] as const) {
+          // Without transitions between colours, which axe would see half way.
+          await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+          // A theme changes colours alone.
+          const rules = colorScheme === "light" ? undefined : ["color-contrast"];
+          const found = await findingsOf(page, rules);
+          findings.push(...found.map((one) => `${hash} ${colorScheme} ${width}: ${one}`));
+        }
+      }
+    }
+    expect(findings).toEqual([]);
+    expect(wrongs).toEqual([]);
+  });
+
   test("has its parts by role and name, and one heading on top", async ({ onTestFinished }) => {
     const { page } = await openWatched(world, `#/session/${id}`, { onTestFinished });
     await page.getByRole("feed", { name: /^Messages of A long title/ }).waitFor();
@@ -93,10 +131,10 @@ describeInBrowser("every view", () => {
   });
 
   test("shows where the focus is, on every stop of the Tab key", async ({ onTestFinished }) => {
-    const { page } = await openWatched(world, `#/session/${id}`, { onTestFinished });
+    const { page } = await openWatched(world, `#/session/${id}`, { onTestFinished, isFresh: true });
     await page.getByRole("article").first().waitFor();
     const stops = new Set<string>();
-    for (let stop = 0; stop < 16; stop++) {
+    for (let stop = 0; stop < 30; stop++) {
       await page.keyboard.press("Tab");
       const seen = await page.evaluate(() => {
         const at = document.activeElement;
@@ -128,15 +166,38 @@ describeInBrowser("a token that is revoked while somebody reads", () => {
     await session.append({ role: "user", actor: "b", content: "Inside" });
     const { token, record } = await world.engine.createToken({ scope: "read", actor: "ana" });
     const { page } = await openWatched(world, `#/session/${session.id}`, { onTestFinished });
+    await page.locator("#token").waitFor();
+    expect(await findingsOf(page)).toEqual([]);
     await page.fill("#token", token);
     await page.getByRole("button", { name: "Open" }).click();
-    await page.getByText("Inside").waitFor();
+    await page.locator(".message").getByText("Inside").waitFor();
     await world.engine.revokeToken(record.id);
     await session.append({ role: "user", actor: "b", content: "After it" });
     await page.locator("#token").waitFor();
-    expect(await page.getByText(/Inside|After it/).count()).toBe(0);
+    expect(
+      await page
+        .locator(".message")
+        .getByText(/Inside|After it/)
+        .count(),
+    ).toBe(0);
   });
 });
+
+const axeCode = () =>
+  readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** The violated rules with their elements; `rules`: of these alone. */
+async function findingsOf(page: Page, rules?: string[]): Promise<readonly string[]> {
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axeCode());
+  return page.evaluate(async (runOnly) => {
+    const { axe } = globalThis as unknown as {
+      readonly axe: { run(options: RunOptions): Promise<AxeResults> };
+    };
+    const options = runOnly === undefined ? {} : { runOnly };
+    const { violations } = await axe.run({ resultTypes: ["violations"], ...options });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ target }) => target).join()}`);
+  }, rules);
+}
 
 async function expectToFit(page: Page, part?: string): Promise<void> {
   const box = await page.evaluate((selector) => {

@@ -13,7 +13,7 @@ describeInBrowser("a session", () => {
   });
   afterAll(() => world.close());
 
-  test("a call has no result only if the rest of the session was read", async ({
+  test("a call has its result whatever page it is on, else it says that it has none", async ({
     onTestFinished,
   }) => {
     const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -42,14 +42,7 @@ describeInBrowser("a session", () => {
           .filter((call) => call.querySelector("em")?.textContent === "no result")
           .map((call) => call.querySelector("b")?.textContent),
       );
-    await page.getByText("Message 3", { exact: true }).waitFor();
-    expect(await open()).toEqual([]);
-    const scroll = (to: number) =>
-      page.locator(".scroller").evaluate((element, top) => element.scrollTo(0, top), to);
-    await scroll(1_000_000);
-    await page.getByText("Message 89", { exact: true }).waitFor();
-    await scroll(0);
-    await page.getByText("Message 3", { exact: true }).waitFor();
+    // What is beyond the first pages is read for them.
     await expect.poll(open).toEqual(["never"]);
     expect(wrongs).toEqual([]);
   });

@@ -10,8 +10,13 @@ describeInBrowser("the first view", () => {
   let world: PageWorld;
   beforeAll(async () => {
     world = await createPageWorld();
-    for (const [agent, title, text] of [
-      ["codex", "Cron runs twice", "Why does the cron job run twice on Mondays?"],
+    for (const [agent, title, text, answer] of [
+      [
+        "codex",
+        "Cron runs twice",
+        "Why does the cron job run twice on Mondays?",
+        "**Two** nodes run `cron -f`.",
+      ],
       ["claude-code", "Checkout tax", "The tax of the checkout is rounded twice."],
       ["claude-code", "Slow index", "Indexing takes minutes."],
     ] as const) {
@@ -22,12 +27,15 @@ describeInBrowser("the first view", () => {
         origin: { projectPath: `/src/${agent}-shop`, source: agent },
       });
       await session.append({ role: "user", actor: "ana", content: text });
+      if (answer !== undefined) {
+        await session.append({ role: "assistant", actor: agent, content: answer });
+      }
     }
   });
   afterAll(() => world.close());
 
   test("the box has the focus, with the newest sessions below it", async ({ onTestFinished }) => {
-    const { page, wrongs } = await openWatched(world, "", { onTestFinished });
+    const { page, wrongs } = await openWatched(world, "", { onTestFinished, isFresh: true });
     await page.waitForSelector("#query:focus");
     await expect
       .poll(() => page.locator(".session b").allTextContents())
@@ -36,7 +44,7 @@ describeInBrowser("the first view", () => {
   });
 
   test("the list is its first request", async ({ onTestFinished }) => {
-    const { page } = await openWatched(world, "", { onTestFinished });
+    const { page } = await openWatched(world, "", { onTestFinished, isFresh: true });
     await page.waitForSelector(".session");
     const asked = await page.evaluate(() =>
       performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname),
@@ -47,7 +55,7 @@ describeInBrowser("the first view", () => {
     expect(asked.indexOf("/v1/sessions")).toBe(3);
   });
 
-  test("each keystroke searches, the last word as a prefix, and matches are marked", async ({
+  test("each keystroke searches, the last word as a prefix; matches are marked, with the answer below", async ({
     onTestFinished,
   }) => {
     const { page, wrongs } = await openWatched(world, "", { onTestFinished });
@@ -58,6 +66,10 @@ describeInBrowser("the first view", () => {
       "twice",
       "Mondays",
     ]);
+    const hit = page.locator(".hit").first();
+    await expect
+      .poll(() => hit.locator(":is(.role, strong, code)").allTextContents())
+      .toEqual(["ana asked", "it said", "Two", "cron -f"]);
     await expect.poll(() => new URL(page.url()).hash).toBe("#/?q=twice+mond");
     expect(wrongs).toEqual([]);
   });
@@ -97,6 +109,41 @@ describeInBrowser("the first view", () => {
     await expect.poll(() => page.locator(".hit").count()).toBe(20);
   });
 
+  test("hits go on past the first 20, with their number, and by time", async ({
+    onTestFinished,
+  }) => {
+    const sessions = await Promise.all(
+      Array.from({ length: 45 }, async (_, at) => {
+        const startedAt = Date.now() - at * 86_400_000;
+        const session = await world.engine.createSession({
+          agent: "zoo",
+          createdBy: "ana",
+          title: `Visit ${at}`,
+          startedAt,
+        });
+        const createdAt = startedAt;
+        await session.append({ role: "user", actor: "ana", content: `Penguin ${at}`, createdAt });
+        return session;
+      }),
+    );
+    onTestFinished(async () => {
+      for (const { id } of sessions) await world.engine.deleteSession(id);
+    });
+    const { page, wrongs } = await openWatched(world, "#/?q=penguin", { onTestFinished });
+    await page.getByText("About 45 sessions").waitFor();
+    for (const count of [40, 45]) {
+      await page.getByRole("button", { name: "Show more" }).click();
+      await expect.poll(() => page.locator(".hit").count()).toBe(count);
+    }
+    expect(await page.getByRole("button", { name: "Show more" }).count()).toBe(0);
+    await page.getByRole("button", { name: "Newest first" }).click();
+    await expect
+      .poll(async () => (await page.locator(".hit b").allTextContents()).slice(0, 3))
+      .toEqual(["Visit 0", "Visit 1", "Visit 2"]);
+    expect(new URL(page.url()).hash).toBe("#/?sort=time&q=penguin");
+    expect(wrongs).toEqual([]);
+  });
+
   test("a late answer to an earlier query is never shown", async ({ onTestFinished }) => {
     const { page } = await openWatched(world, "", { onTestFinished });
     await page.waitForSelector(".session");
@@ -122,7 +169,7 @@ describeInBrowser("the first view", () => {
     onTestFinished,
   }) => {
     const { page, wrongs } = await openWatched(world, "", { onTestFinished });
-    await page.getByRole("button", { name: "Agent" }).click();
+    await page.getByRole("button", { name: "Agent", exact: true }).click();
     await expect
       .poll(() => page.getByRole("option").allTextContents())
       .toEqual(["claude-code2", "codex1"]);
@@ -140,11 +187,11 @@ describeInBrowser("the first view", () => {
     const { page } = await openWatched(world, "", { onTestFinished });
     const hash = () => page.evaluate(() => location.hash);
     await page.waitForSelector(".session");
-    await page.getByRole("button", { name: "Agent" }).click();
+    await page.getByRole("button", { name: "Agent", exact: true }).click();
     await page.getByRole("option", { name: "codex" }).click();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
     await page.locator(".session").click();
-    await page.getByText("Why does the cron job run twice").waitFor();
+    await page.locator(".message").getByText("Why does the cron job run twice").waitFor();
     const opened = await hash();
     await page.goBack();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
@@ -154,7 +201,7 @@ describeInBrowser("the first view", () => {
     await expect.poll(() => page.locator(".session").count()).toBe(1);
     expect(await hash()).toBe("#/?agent=codex");
     await page.goForward();
-    await page.getByText("Why does the cron job run twice").waitFor();
+    await page.locator(".message").getByText("Why does the cron job run twice").waitFor();
     expect(await hash()).toBe(opened);
     await page.goBack();
     await expect.poll(() => page.locator(".session").count()).toBe(1);
@@ -257,7 +304,7 @@ describeInBrowser("the first view", () => {
     const empty = await createPageWorld();
     onTestFinished(() => empty.close());
     const { page, wrongs } = await openWatched(empty, "", { onTestFinished });
-    await page.getByText("backscroll ingest").waitFor();
+    await page.getByText("backscroll setup && backscroll ingest").waitFor();
     await page.getByRole("link", { name: "Usage" }).click();
     await page.getByText("No session was written to in this time.").waitFor();
     expect(wrongs).toEqual([]);

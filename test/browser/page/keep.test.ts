@@ -174,7 +174,7 @@ describeInBrowser("keeping and sharing", () => {
     await own.append({ role: "assistant", actor: "coder", content: "Noted." });
     await own.compact({ keep: { messages: 1 }, before: () => ({ summary: "A code was told." }) });
     const { page, wrongs } = await open(own, { onTestFinished });
-    await page.getByText("Door code 4711").waitFor();
+    await page.locator(".message").getByText("Door code 4711").waitFor();
     await page.getByRole("button", { name: "Retention" }).click();
     await page.getByLabel("Of those, keep").selectOption("audit-only");
     await page.getByLabel("Delete the session").selectOption("30");

@@ -11,6 +11,8 @@ export interface PageWorld {
   url(): string;
   /** Stops the server, and serves the same store at the same port. */
   restart(): Promise<void>;
+  /** Stops the server; what it gives starts it again, at the same port. */
+  stop(): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
 
@@ -18,14 +20,18 @@ export async function createPageWorld(options: Partial<ServerOptions> = {}): Pro
   const engine = await open(":memory:");
   const serve = (port: number) => openServer(engine, { version: "0.0.0", ...options, port });
   let server: RunningServer = await serve(0);
+  const stop = async () => {
+    const { port } = server;
+    await server.stop(0);
+    return async () => {
+      server = await serve(port);
+    };
+  };
   return {
     engine,
     url: () => server.url,
-    restart: async () => {
-      const { port } = server;
-      await server.stop(0);
-      server = await serve(port);
-    },
+    stop,
+    restart: async () => (await stop())(),
     close: async () => {
       await server.stop(0);
       await engine.close();
@@ -49,12 +55,18 @@ export interface Watched {
   readonly wrongs: string[];
 }
 
+/**
+ * Shows an address of the page.
+ *
+ * By default in a page that another test of this world has left, because loading its scripts takes
+ * most of the time of a short test. `isFresh`: in a new document, for tests of what it does at first.
+ */
 export async function openWatched(
   world: PageWorld,
   hash: string,
-  options: PageOptions,
+  { isFresh = false, ...options }: PageOptions & { readonly isFresh?: boolean },
 ): Promise<Watched> {
-  const page = await openPage(options);
+  const page = await openPage({ ...options, ...(isFresh ? {} : { at: world.url() }) });
   const wrongs: string[] = [];
   page.on("pageerror", (error) => wrongs.push(`error: ${error.message}`));
   page.on("console", (message) => {
@@ -67,16 +79,27 @@ export async function openWatched(
     const isOwn = new URL(url).origin === new URL(world.url()).origin;
     if (!isOwn && !/^(data|blob):/.test(url)) wrongs.push(`asked: ${url}`);
   });
-  const watching = await page.addInitScript(() => {
-    document.addEventListener("securitypolicyviolation", (event) => {
-      const { violatedDirective, blockedURI } = event;
-      // Reaches the test as an error of the page, wherever in it that happened.
-      setTimeout(() => {
-        throw new Error(`policy: ${violatedDirective} ${blockedURI}`);
+  if (page.url().startsWith(world.url())) {
+    await page.evaluate((next) => {
+      location.hash = next;
+    }, hash || "#/");
+    return { page, wrongs };
+  }
+  if (!watching.has(page)) {
+    watching.add(page);
+    await page.addInitScript(() => {
+      document.addEventListener("securitypolicyviolation", (event) => {
+        const { violatedDirective, blockedURI } = event;
+        // Reaches the test as an error of the page, wherever in it that happened.
+        setTimeout(() => {
+          throw new Error(`policy: ${violatedDirective} ${blockedURI}`);
+        });
       });
     });
-  });
-  options.onTestFinished(() => watching.dispose());
+  }
   await page.goto(`${world.url()}/${hash}`);
   return { page, wrongs };
 }
+
+/** Pages that report violations of the policy. */
+const watching = new WeakSet<Page>();

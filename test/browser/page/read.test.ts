@@ -1,6 +1,6 @@
 /** Reading: long sessions, links, folds, live growth, a server that starts again. */
 
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SessionHandle } from "../../../src/index.ts";
 import { closeBrowserAfterAll, describeInBrowser, openPage } from "../../support/browser.ts";
@@ -29,10 +29,22 @@ function inView(page: Page): Promise<string[]> {
   });
 }
 
+/** From the edge of the list: the head above it grows when more is known. */
 function topOf(page: Page, text: string): Promise<number> {
-  return page
-    .getByText(text, { exact: true })
-    .evaluate((element) => Math.round(element.getBoundingClientRect().top));
+  return page.getByText(text, { exact: true }).evaluate((element) => {
+    const list = element.closest(".scroller")?.getBoundingClientRect();
+    return Math.round(element.getBoundingClientRect().top - (list?.top ?? 0));
+  });
+}
+
+/** Rows move while the head above them grows, away from under a pointer. */
+async function hoverUntilShown(row: Locator, button: Locator): Promise<void> {
+  await expect
+    .poll(async () => {
+      await row.hover();
+      return button.isVisible();
+    })
+    .toBe(true);
 }
 
 function scrollTop(page: Page): Promise<number> {
@@ -81,7 +93,8 @@ describeInBrowser("a session", () => {
       onTestFinished,
     });
     const message = page.locator(".message").first();
-    await message.hover();
+    // Under a pointer the row may move away: the head above it grows.
+    await message.focus();
     await message.getByRole("button", { name: "Mark", exact: true }).click();
     await page.getByLabel("Why it does not hold").fill("It moved");
     await page.getByLabel("Replaced by the message").fill("1");
@@ -96,7 +109,7 @@ describeInBrowser("a session", () => {
     await note.getByRole("link", { name: "#1" }).click();
     await page.locator(".message.target").filter({ hasText: "Monday" }).waitFor();
 
-    await message.hover();
+    await message.focus();
     await message.getByRole("button", { name: "Mark", exact: true }).click();
     await page.getByRole("button", { name: "Take the mark back" }).click();
     await expect.poll(() => message.locator(".tag").count()).toBe(0);
@@ -114,7 +127,8 @@ describeInBrowser("a session", () => {
   ])(
     "a link $place requests its messages before the page's script, and once",
     async ({ search, shown }, { onTestFinished }) => {
-      const page = await openPage({ onTestFinished });
+      // Without the list beside it, which follows the feed, too.
+      const page = await openPage({ onTestFinished, viewport: { width: 1_000, height: 720 } });
       const asked: string[] = [];
       const early = new Promise<void>((resolve) => {
         page.on("request", (request) => {
@@ -151,12 +165,15 @@ describeInBrowser("a session", () => {
     onTestFinished,
   }) => {
     const { page, wrongs } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
-    await page.getByText("Message 0", { exact: true }).waitFor();
+    await page.locator(".message").getByText("Message 0", { exact: true }).waitFor();
     await page.focus(".scroller");
     await page.keyboard.press("End");
-    await page.getByText(`Message ${MANY - 1}`, { exact: true }).waitFor();
+    await page
+      .locator(".message")
+      .getByText(`Message ${MANY - 1}`, { exact: true })
+      .waitFor();
     await page.keyboard.press("Home");
-    await page.getByText("Message 3", { exact: true }).waitFor();
+    await page.locator(".message").getByText("Message 3", { exact: true }).waitFor();
     await expect.poll(() => scrollTop(page)).toBe(0);
     const before = await topOf(page, "Message 3");
     await page.mouse.move(600, 500);
@@ -167,7 +184,7 @@ describeInBrowser("a session", () => {
 
   test("the scroll bar reaches any part of it", async ({ onTestFinished }) => {
     const { page } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
-    await page.getByText("Message 0", { exact: true }).waitFor();
+    await page.locator(".message").getByText("Message 0", { exact: true }).waitFor();
     await page.evaluate(() => {
       const scroller = document.querySelector(".scroller");
       if (scroller !== null) scroller.scrollTop = scroller.scrollHeight / 2;
@@ -181,7 +198,7 @@ describeInBrowser("a session", () => {
     onTestFinished,
   }) => {
     const { page } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
-    await page.getByText("Message 0", { exact: true }).waitFor();
+    await page.locator(".message").getByText("Message 0", { exact: true }).waitFor();
     await page.fill("#find-in", "12345");
     await page.locator(".message.target").getByText("Message 12345").waitFor();
     await page.setViewportSize({ width: 390, height: 844 });
@@ -199,10 +216,10 @@ describeInBrowser("a session", () => {
     const { page, wrongs } = await openWatched(world, `#/session/${session.id}`, {
       onTestFinished,
     });
-    await page.getByText("Line 0", { exact: true }).waitFor();
+    await page.locator(".message").getByText("Line 0", { exact: true }).waitFor();
     await page.focus(".scroller");
     await page.keyboard.press("End");
-    await page.getByText("Line 59", { exact: true }).waitFor();
+    await page.locator(".message").getByText("Line 59", { exact: true }).waitFor();
     await say("Line 60");
     await expect.poll(async () => (await inView(page)).at(-1)).toBe("Line 60");
     const reply = await session.openMessage({ role: "assistant", actor: "coder" });
@@ -214,7 +231,7 @@ describeInBrowser("a session", () => {
     // The view may show the last words of the pending message before it is stored.
     await expect.poll(() => page.locator(".message[aria-busy=true]").count()).toBe(0);
     await page.keyboard.press("Home");
-    await page.getByText("Line 2", { exact: true }).waitFor();
+    await page.locator(".message").getByText("Line 2", { exact: true }).waitFor();
     await expect.poll(() => scrollTop(page)).toBe(0);
     const before = await topOf(page, "Line 2");
     await say("Line 62");
@@ -231,10 +248,10 @@ describeInBrowser("a session", () => {
     const page = await openPage({ onTestFinished });
     const cursor = await holdFeedCursor(page);
     await page.goto(`${world.url()}/#/session/${session.id}`);
-    await page.getByText("before", { exact: true }).waitFor();
+    await page.locator(".message").getByText("before", { exact: true }).waitFor();
     await session.append({ role: "user", actor: "ana", content: "between" });
     cursor.release();
-    await page.getByText("between", { exact: true }).waitFor();
+    await page.locator(".message").getByText("between", { exact: true }).waitFor();
   });
 
   test("a restarted server leaves no gap and repeats nothing", async ({ onTestFinished }) => {
@@ -242,12 +259,12 @@ describeInBrowser("a session", () => {
     const say = (text: string) => session.append({ role: "user", actor: "ana", content: text });
     await say("before 1");
     const { page } = await openWatched(world, `#/session/${session.id}`, { onTestFinished });
-    await page.getByText("before 1").waitFor();
+    await page.locator(".message").getByText("before 1").waitFor();
     const restarted = world.restart();
     await say("meanwhile 2");
     await restarted;
     await say("after 3");
-    await page.getByText("after 3").waitFor();
+    await page.locator(".message").getByText("after 3").waitFor();
     await expect.poll(() => inView(page)).toEqual(["before 1", "meanwhile 2", "after 3"]);
   });
 
@@ -285,11 +302,11 @@ describeInBrowser("a session", () => {
       });
     const top = await topInList();
     await line.click();
-    expect(await page.locator(".diff .removed").textContent()).toBe("-let a = 1;");
-    expect(await page.locator(".diff .added").textContent()).toBe("+const a = 1;");
+    expect(await page.locator(".diff .removed").textContent()).toBe("1-let a = 1;");
+    expect(await page.locator(".diff .added").textContent()).toBe("1+const a = 1;");
     expect(await page.locator("pre.output").textContent()).toBe("<b>done</b>");
     await expect.poll(topInList).toBe(top);
-    expect(await page.getByText("A constant would do.").count()).toBe(1);
+    expect(await page.locator(".message").getByText("A constant would do.").count()).toBe(1);
     expect(wrongs).toEqual([]);
   });
 
@@ -310,7 +327,7 @@ describeInBrowser("a session", () => {
     expect(await scrollTop(page)).toBe(0);
   });
 
-  test("a row of tool calls has a link to copy, and does not grow under the pointer", async ({
+  test("a row of tool calls has a link to copy, and no row grows under the pointer", async ({
     onTestFinished,
   }) => {
     const session = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
@@ -329,9 +346,13 @@ describeInBrowser("a session", () => {
     });
     const row = page.locator(".message.bare");
     await row.waitFor();
+    const said = page.locator(".message.user");
+    const heightOfSaid = (await said.boundingBox())?.height;
+    await hoverUntilShown(said, said.getByRole("button", { name: "Link" }));
+    expect((await said.boundingBox())?.height).toBe(heightOfSaid);
     const height = (await row.boundingBox())?.height;
-    await row.hover();
     const button = row.getByRole("button", { name: "Link" });
+    await hoverUntilShown(row, button);
     await button.click();
     await row.getByText("Copied").waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
