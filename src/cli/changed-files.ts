@@ -153,7 +153,7 @@ async function readCommits(
   const { promise, resolve: answer, reject } = Promise.withResolvers<string>();
   const options = {
     signal,
-    env: environment(),
+    env: gitEnvironment(),
     maxBuffer: MAX_OUTPUT_BYTES,
     killSignal: "SIGKILL",
   } as const;
@@ -162,7 +162,7 @@ async function readCommits(
 }
 
 /** Nothing is fetched, and no other repository is meant, as in a hook of one. */
-function environment(): NodeJS.ProcessEnv {
+export function gitEnvironment(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
   return {
     ...Object.fromEntries(own),

@@ -12,8 +12,32 @@ export interface CommandGroup {
 /** Columns of the narrowest common terminal. */
 const WIDTH = 80;
 
-/** The output of `backscroll --help`. */
-export function overviewHelp(groups: readonly CommandGroup[]): string {
+/** What a person does, and the few commands for it with a word on each. */
+export interface Verb {
+  readonly title: string;
+  readonly commands: readonly (readonly [command: Command, words: string])[];
+}
+
+/** The output of `backscroll --help`: one screen. */
+export function overviewHelp(verbs: readonly Verb[]): string {
+  const all = verbs.flatMap(({ commands }) => commands.map(([{ name }]) => name));
+  const width = Math.max(...all.map((name) => name.length));
+  return lines(
+    "backscroll: the durable memory of every conversation an agent has.",
+    "",
+    "In a terminal, backscroll alone: type and see, Enter reads, Ctrl-R resumes.",
+    ...verbs.flatMap(({ title, commands }) => [
+      `${title}:`,
+      ...commands.flatMap(([{ name }, words]) => hanging(name.padEnd(width), words)),
+    ]),
+    "",
+    "backscroll COMMAND --help explains a command, with an example;",
+    "backscroll help --all lists every command.",
+  );
+}
+
+/** The output of `backscroll help --all`. */
+export function wholeHelp(groups: readonly CommandGroup[]): string {
   const all = groups.flatMap((group) => group.commands);
   const width = Math.max(...all.map((command) => command.name.length));
   const sections = groups.flatMap(({ title, commands }) => [

@@ -9,12 +9,13 @@ import { readVariable, SECRET_PREFIX } from "../model/variables.ts";
 import type { Command } from "./command.ts";
 import { createContext } from "./context.ts";
 import { EXIT, exitCodeOf } from "./exit.ts";
-import { commandHelp, overviewHelp } from "./help.ts";
+import { commandHelp, overviewHelp, wholeHelp } from "./help.ts";
 import { findCommand, parseInvocation, splitCommand } from "./parse.ts";
 import { readVersion, versions } from "./program.ts";
 import { endQuietlyOnBrokenPipe, Terminal } from "./terminal.ts";
 
 const START = "start";
+const PICK = "pick";
 
 /** Agents wait for these commands to start, so they are loaded without the others. */
 const LOADED_ALONE: Readonly<Record<string, () => Promise<Command>>> = {
@@ -52,13 +53,23 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
   const asksForHelp = asks("--help") || asks("-h");
   const alone = Object.hasOwn(LOADED_ALONE, first ?? "") ? LOADED_ALONE[first ?? ""] : undefined;
   if (alone !== undefined) return runCommand([await alone()], argv, terminal);
-  const { COMMAND_GROUPS, COMMANDS } = await import("./commands/index.ts");
-  if ((first === undefined && asksForHelp) || (first === "help" && after.length === 1)) {
-    await terminal.write(overviewHelp(COMMAND_GROUPS));
+  const { COMMAND_GROUPS, COMMANDS, VERBS } = await import("./commands/index.ts");
+  if (first === "help" && after.length === 2 && after[1] === "--all") {
+    await terminal.write(wholeHelp(COMMAND_GROUPS));
     return EXIT.ok;
   }
-  // Without a command: ingest and suggest next steps.
-  if (first === undefined) return run([...before, START], terminal);
+  if ((first === undefined && asksForHelp) || (first === "help" && after.length === 1)) {
+    await terminal.write(overviewHelp(VERBS));
+    return EXIT.ok;
+  }
+  // Without a command: the picker for a person with a store, else ingest and suggest next steps.
+  if (first === undefined) {
+    const isPerson = process.stdin.isTTY === true && terminal.interactive && !asks("--json");
+    return run(
+      [...before, isPerson && (await hasSessions(before, terminal)) ? PICK : START],
+      terminal,
+    );
+  }
   if (first === "help") return run([...after.slice(1), "--help"], terminal);
 
   const group = COMMANDS.filter((command) => command.name.startsWith(`${first} `));
@@ -67,6 +78,23 @@ async function run(argv: readonly string[], terminal: Terminal): Promise<number>
     return EXIT.ok;
   }
   return runCommand(COMMANDS, argv, terminal);
+}
+
+/** Whether there is something to pick from; a store that cannot be read is told by `start`. */
+async function hasSessions(options: readonly string[], terminal: Terminal): Promise<boolean> {
+  const [{ withStore }, { start }] = await Promise.all([
+    import("./store.ts"),
+    import("./commands/ingest/start.ts"),
+  ]);
+  const context = createContext(parseInvocation(start, options).options, terminal);
+  try {
+    return await withStore(context, "read", async (tenant) => {
+      return (await tenant.listSessions({ limit: 1 })).sessions.length > 0;
+    });
+  } catch (error) {
+    if (BackscrollError.is(error)) return false;
+    throw error;
+  }
 }
 
 async function runCommand(

@@ -1,7 +1,8 @@
 /** Prints hits for people: the session, the matching lines, and their neighbours. */
 
 import { holdNotes } from "../api/text/later.ts";
-import { readableJson, toolCallLine } from "../api/text/tool-call.ts";
+import { talkOf, whoDid } from "../api/text/talk.ts";
+import { isCallPart, readableCall, toolCallLine } from "../api/text/tool-call.ts";
 import { type ShownNeighbours, shownItems } from "../api/text/window.ts";
 import type { SearchResult } from "../engine/search.ts";
 import { excerptRange, isRun } from "../model/display.ts";
@@ -22,7 +23,8 @@ const MAX_COLUMNS = 400;
 
 const BRANCHES = { late: "a branch: its file came late", left: "a branch that was left" } as const;
 
-export function formatHit(hit: Hit, terminal: Terminal, style: ShownNeighbours): string[] {
+/** With the neighbours of `style`; without, what was asked and what was said to it. */
+export function formatHit(hit: Hit, terminal: Terminal, style?: ShownNeighbours): string[] {
   const { title, agent, updatedAt } = hit.meta;
   const id = oneLine(hit.shortId);
   const room = terminal.columns - id.length - 2;
@@ -38,15 +40,47 @@ export function formatHit(hit: Hit, terminal: Terminal, style: ShownNeighbours):
     `${terminal.bold(id)}  ${title === "" ? "(no title)" : clip(oneLine(title), room)}`,
     `  ${terminal.dim(facts)}`,
     ...(parts.length === 0 ? [] : [terminal.dim(`  ${parts.join(" + ")}`)]),
-    ...shownItems(hit.window, style).flatMap((item) => formatItem(item, terminal)),
+    ...(style === undefined
+      ? formatTalk(hit, terminal)
+      : shownItems(hit.window, style).flatMap((item) => formatItem(item, terminal))),
   ];
+}
+
+const TALK_LINES = 2;
+
+/** The found message with what it answers, or the answer to it, a line or two each. */
+function formatTalk({ window, meta }: Hit, terminal: Terminal): string[] {
+  const items = talkOf(window);
+  const labels = items.map(
+    (item) => [oneLine(whoDid(item, meta.agent)), `#${item.index}`] as const,
+  );
+  const widths = [0, 1].map((i) => Math.max(...labels.map((label) => label[i]?.length ?? 0)));
+  const [who = 0, number = 0] = widths;
+  const indent = who + number + 6;
+  const width = Math.max(20, Math.min(terminal.columns - indent, MAX_COLUMNS));
+  return items.flatMap((item, i) => {
+    const [name = "", ref = ""] = labels[i] ?? [];
+    const lines = item.found
+      ? foundLines(item, terminal, width).filter((line) => line !== terminal.dim("…"))
+      : nearLines(item, width).slice(0, 1);
+    const head = `${name.padEnd(who)}  ${ref.padEnd(number)}  `;
+    return lines
+      .slice(0, TALK_LINES)
+      .map((line, row) =>
+        row > 0
+          ? " ".repeat(indent) + line.trimStart()
+          : (item.found ? `▸ ${terminal.bold(head)}` : `  ${terminal.dim(head)}`) +
+            line.trimStart(),
+      );
+  });
 }
 
 function formatItem(item: Item, terminal: Terminal): string[] {
   const who = item.actor === null ? (item.role ?? "message") : oneLine(item.actor);
   const role = item.role === null || item.role === who ? [] : [item.role];
   const label = `#${item.index} ${[...role, who].join(" · ")}`;
-  const lines = item.found ? foundLines(item, terminal) : nearLines(item, terminal);
+  const width = widthOf(terminal);
+  const lines = item.found ? foundLines(item, terminal, width) : nearLines(item, width);
   return [
     item.found ? `▸ ${terminal.bold(label)}` : `  ${terminal.dim(label)}`,
     ...lines.map((line) => `    ${line}`),
@@ -58,8 +92,7 @@ function widthOf(terminal: Terminal): number {
 }
 
 /** A neighbour's head, or a tool call on one line. */
-function nearLines(item: Item, terminal: Terminal): string[] {
-  const width = widthOf(terminal);
+function nearLines(item: Item, width: number): string[] {
   const call = toolCallLine(item.snippet);
   if (call !== undefined || item.toolName !== null) {
     return [clip(oneLine(call ?? item.snippet), width)];
@@ -85,7 +118,7 @@ interface Line {
 }
 
 /** The lines with a run, else with matches, each cut around them; the beginning if there is none. */
-function foundLines(item: Item, terminal: Terminal): string[] {
+function foundLines(item: Item, terminal: Terminal, width: number): string[] {
   const lines = linesOf(item);
   const withRun = lines.filter(hasRun);
   const matching = withRun.length > 0 ? withRun : lines.filter(({ matches }) => matches.length > 0);
@@ -95,7 +128,7 @@ function foundLines(item: Item, terminal: Terminal): string[] {
   for (const line of chosen) {
     const at = lines.indexOf(line);
     if (last !== undefined && at > last + 1) shown.push(terminal.dim("…"));
-    shown.push(cutLine(line, terminal));
+    shown.push(cutLine(line, terminal, width));
     last = at;
   }
   const rest = lines.length - 1 - (last ?? lines.length - 1);
@@ -125,28 +158,16 @@ function linesOf(item: Item): Line[] {
   return lines;
 }
 
-const CALL = /^([\w.:-]{1,80})\((?=\{)/;
-
-/** An escape, or the end of one field and the name of the next. */
-const JSON_MARK = /\\[nrtu"\\]|"\s*,\s*"[\w-]+"\s*:/;
-
-/** A call, or the part of a call at the start of a truncated snippet. */
 function isCall({ start, text }: Line, { role, toolName, truncated }: Item): boolean {
-  if (role !== "assistant" || toolName === null) return false;
-  return CALL.test(text) || (start === 0 && truncated && JSON_MARK.test(text));
+  return role === "assistant" && toolName !== null && isCallPart(text, start === 0 && truncated);
 }
 
 function readable({ start, text, matches }: Line): Line {
-  const [head = "", name = ""] = CALL.exec(text) ?? [];
-  const label = name === "" ? "" : `${name} `;
-  const { text: plain, offsetOf } = readableJson(text.slice(head.length));
-  const at = (offset: number) =>
-    offset - start < head.length
-      ? Math.min(offset - start, name.length)
-      : label.length + offsetOf(offset - start - head.length);
+  const { text: plain, offsetOf } = readableCall(text);
+  const at = (offset: number) => offsetOf(offset - start);
   return {
     start: 0,
-    text: label + plain,
+    text: plain,
     matches: matches.map((match) => ({ start: at(match.start), end: at(match.end) })),
   };
 }
@@ -160,8 +181,7 @@ function withContext(lines: readonly Line[], matching: readonly Line[]): readonl
 }
 
 /** Cut between words, with the matches marked; at most a third of the room precedes them. */
-function cutLine({ start, text, matches }: Line, terminal: Terminal): string {
-  const width = widthOf(terminal);
+function cutLine({ start, text, matches }: Line, terminal: Terminal, width: number): string {
   const own = matches.map((match) => inLine(match, start));
   // A mark of the cut takes a column on each side.
   const room = text.length <= width ? width : width - 2;

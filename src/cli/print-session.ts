@@ -9,6 +9,7 @@ import { type Block, inputTextOf } from "../model/block.ts";
 import type { Entry } from "../model/entry.ts";
 import { totalTokens } from "../model/prices.ts";
 import type { Session } from "../model/session.ts";
+import { filtersOf } from "../model/session-filters.ts";
 import type { Context } from "./context.ts";
 import { counted, formatBytes, formatCount, formatTime } from "./print.ts";
 import { commandLine } from "./program.ts";
@@ -27,7 +28,7 @@ export function formatSession(session: Session, terminal: Terminal, mark = ""): 
     ["messages", `${formatCount(session.messageCount)} (${counted(session.entryCount, "entry")})`],
     ["started", formatTime(session.startedAt)],
     ["last input", formatTime(session.lastInteractionAt)],
-    ["forked from", session.parentSessionId ?? ""],
+    [session.forkPoint === null ? "started by" : "forked from", session.parentSessionId ?? ""],
     ["source", [origin.source, origin.projectPath, origin.gitBranch].filter(Boolean).join(" · ")],
     ["expires", session.ttl === null ? "" : `${session.ttl} s after the last write`],
     ["retention", session.retention === "full" ? "" : session.retention],
@@ -58,12 +59,32 @@ export function formatSession(session: Session, terminal: Terminal, mark = ""): 
   ].join("\n");
 }
 
-/** Says that no session matches, and how to fill an empty store. */
-export async function printNoSessions(context: Context, tenant: TenantApi): Promise<void> {
+/**
+ * Says that no session matches, what its filters may have meant, and how to fill an empty store.
+ *
+ * `filters`: fields of other kinds are left out.
+ */
+export async function printNoSessions(
+  context: Context,
+  tenant: TenantApi,
+  filters: object = {},
+  words: string = "No sessions.",
+): Promise<void> {
   const { terminal } = context;
-  await terminal.print("No sessions.");
+  await terminal.print(words);
+  for (const note of await nearMisses(tenant, filters)) terminal.note(note);
   if (((await tenant.tenantStatus())?.sessions ?? 0) > 0) return;
   await terminal.print(`The store is empty. To fill it: ${commandLine(context, "ingest")}`);
+}
+
+/** A sentence for each filter whose value no session has; a call without sessions may have others as the cause. */
+export async function nearMisses(tenant: TenantApi, filters: object): Promise<readonly string[]> {
+  const names = filtersOf("list").map(([name]) => name as string);
+  const given = Object.entries(filters).filter(
+    ([name, value]) => names.includes(name) && value !== undefined,
+  );
+  if (given.length === 0) return [];
+  return (await tenant.listSessions({ ...Object.fromEntries(given), limit: 1 })).notes ?? [];
 }
 
 /** The lines and characters of an entry shown by default. */

@@ -42,8 +42,8 @@ export type Load =
    */
   | "server";
 
-/** Further servers of a store on PostgreSQL. */
-export type FleetOptions = Pick<StoreOptions, "replicas" | "notify">;
+/** Further servers of a store on PostgreSQL, and whether searches have threads of their own. */
+export type OwnStoreOptions = Pick<StoreOptions, "replicas" | "notify" | "searchThread">;
 
 /** Runs `use` on the command line's tenant, and always closes the store. */
 export async function withStore<Result>(
@@ -113,11 +113,11 @@ export async function withOwnStore<Result>(
   what: string,
   use: (engine: Engine) => Promise<Result>,
   access: Access = "create",
-  fleet: FleetOptions = {},
+  own: OwnStoreOptions = {},
 ): Promise<Result> {
   refuseServer(context, what, "run it where the store is");
   setFlagsFromString(`--heap-growing-percent=${SERVER_GROWING_PERCENT}`);
-  const engine = await openStore(context, access, "server", fleet);
+  const engine = await openStore(context, access, "server", own);
   try {
     return await explainMissingModel(() => use(engine));
   } finally {
@@ -151,7 +151,7 @@ function openStore(
   context: Context,
   access: Access,
   load: Load,
-  fleet: FleetOptions = {},
+  own: OwnStoreOptions = {},
 ): Promise<Engine> {
   const { address } = context;
   // An in-memory store is created by this command, so it needs no check.
@@ -166,7 +166,7 @@ function openStore(
     const onWarning = (sentence: string) => context.terminal.note(`Warning: ${sentence}`);
     const create = access === "create";
     const prices = ownPrices;
-    const options = { create, ...size, ...fleet, models, onLoss, onWarning, prices };
+    const options = { create, ...size, ...own, models, onLoss, onWarning, prices };
     const whole = embedder === undefined ? options : { ...options, embedder };
     try {
       return await open(address, { ...whole, readOnly });
@@ -203,7 +203,7 @@ export async function explainMissingStore<Result>(
 }
 
 /** Megabytes of V8's young generation (both semi-spaces) of this thread, which parses files. */
-const OWN_MB = 32;
+const OWN_MB = 16;
 
 /** The same of each thread that is started later. */
 const THREAD_MB = 4;
@@ -212,7 +212,7 @@ const THREAD_MB = 4;
  * Heap growth beyond the live size before a full collection. V8's default is 300 %, except in the
  * reader thread; less than this is slower.
  */
-const GROWING_PERCENT = 150;
+const GROWING_PERCENT = 80;
 
 /** The same in a server. It costs no measurable time: little of what a request makes survives. */
 const SERVER_GROWING_PERCENT = 50;

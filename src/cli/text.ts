@@ -41,10 +41,10 @@ export function clip(text: string, columns: number): string {
 const HANGING = 4;
 
 /** Breaks a line between words to fit `columns`. A longer word has a line of its own. */
-export function wrapLine(line: string, columns: number): string[] {
+export function wrapLine(line: string, columns: number, hangs: number = HANGING): string[] {
   if (widthOf(line) <= columns) return [line];
   const [indent = ""] = /^ */.exec(line) ?? [];
-  const hanging = " ".repeat(indent.length + HANGING);
+  const hanging = " ".repeat(indent.length + hangs);
   const wrapped: string[] = [];
   let current = indent;
   let width = indent.length;

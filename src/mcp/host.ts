@@ -1,6 +1,7 @@
 /** The host's settings of an MCP server: tenant, access and caller. Requests cannot change them. */
 
 import type { WireSessionStatus } from "../api/gateway.ts";
+import type { BlameInput } from "../blame/blame.ts";
 import type { TenantApi } from "../engine/interfaces.ts";
 import type { Access } from "../model/access.ts";
 import type { JsonObject } from "../model/json.ts";
@@ -46,6 +47,8 @@ export interface McpHost {
   readonly freshen?: () => Promise<Unread>;
   /** Adds to hits how many of their files have changed since. Never rejects. */
   readonly changedFiles?: (hits: readonly SearchHit[]) => Promise<readonly SearchHit[]>;
+  /** What git knows of `FILE[:LINE[-LINE]]`, a commit or `A..B` in the caller's repository. */
+  readonly history?: (subject: string) => Promise<BlameInput>;
   /** What memory says in a moment of the agent, in the agent's form; empty: nothing. Never rejects. */
   readonly answerHook?: (question: HookQuestion) => Promise<string>;
   /** A session's gateway status, if the host runs one: its key, its next reset. */

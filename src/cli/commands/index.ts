@@ -1,7 +1,7 @@
 /** All commands, in the order in which `--help` lists them. */
 
 import type { Command } from "../command.ts";
-import type { CommandGroup } from "../help.ts";
+import type { CommandGroup, Verb } from "../help.ts";
 import { context, recall, usage } from "./context/context.ts";
 import { compact, summaries, summarize } from "./context/summaries.ts";
 import { config } from "./gateway/config.ts";
@@ -16,6 +16,8 @@ import { watchCommand } from "./ingest/watch.ts";
 import { factsAdd, factsDelete, factsExtract, factsList, factsSearch } from "./notes/facts.ts";
 import { memoryDelete, memoryGet, memoryList, memoryPut, memorySearch } from "./notes/memories.ts";
 import { rulesAccept, rulesAdd, rulesList, rulesReject, rulesRemove } from "./notes/rules.ts";
+import { blame, pr } from "./search/blame.ts";
+import { pick } from "./search/pick.ts";
 import { search } from "./search/search.ts";
 import { recap, related, trace } from "./search/work.ts";
 import { hook } from "./serve/hook.ts";
@@ -27,6 +29,7 @@ import { setup } from "./serve/setup.ts";
 import { append, branch, edit, label, mark, pin } from "./sessions/entries.ts";
 import { exportSessions } from "./sessions/export.ts";
 import { list } from "./sessions/list.ts";
+import { share } from "./sessions/share.ts";
 import { history, show } from "./sessions/show.ts";
 import { deleteSession, fork, newSession, title } from "./sessions/write.ts";
 import { backup, restore } from "./store/backup.ts";
@@ -45,7 +48,20 @@ import { unasked, unaskedNote, unaskedOff, unaskedOn } from "./unasked/switch.ts
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: "Read",
-    commands: [search, recap, related, trace, status, list, show, history, changes],
+    commands: [
+      search,
+      pick,
+      recap,
+      related,
+      trace,
+      blame,
+      pr,
+      status,
+      list,
+      show,
+      history,
+      changes,
+    ],
   },
   {
     title: "Transcripts of other agents",
@@ -71,7 +87,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Context and compaction",
-    commands: [context, usage, recall, compact, summarize, summaries],
+    commands: [context, recall, compact, summarize, summaries],
   },
   {
     title: "Notes",
@@ -95,7 +111,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     title: "Conversations of a gateway",
-    commands: [sessions, routesList, routesShow, routesSet, routesDelete, config],
+    commands: [routesList, routesShow, routesSet, routesDelete, config],
   },
   { title: "Access", commands: [tokenCreate, tokenList, tokenRevoke] },
   {
@@ -109,6 +125,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       backup,
       restore,
       exportSessions,
+      share,
       tenantDelete,
       completions(() => COMMANDS),
       version,
@@ -116,4 +133,47 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
 ];
 
-export const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap((group) => group.commands);
+/** Commands that another one has become a part of: each runs, and help leaves it out. */
+const EARLIER: readonly Command[] = [usage, sessions];
+
+export const COMMANDS: readonly Command[] = [
+  ...COMMAND_GROUPS.flatMap((group) => group.commands),
+  ...EARLIER,
+];
+
+/** The first screen of help. */
+export const VERBS: readonly Verb[] = [
+  {
+    title: "Find",
+    commands: [
+      [search, "what was said, done or decided, with the answer"],
+      [list, "sessions, the newest first, and how each ended"],
+      [show, "read a session"],
+      [recap, "what was done: today, in a project, in a session"],
+    ],
+  },
+  { title: "Continue", commands: [[resume, "go on with a session, in its agent or another"]] },
+  {
+    title: "Be told",
+    commands: [
+      [setup, "connect the agents of this machine: they search by themselves"],
+      [unasked, "what memory says by itself, and when"],
+    ],
+  },
+  {
+    title: "Share",
+    commands: [
+      [share, "a link to a session, for some days"],
+      [exportSessions, "a session as a page, as text, or for another agent"],
+      [openPage, "everything in a browser"],
+    ],
+  },
+  {
+    title: "Keep",
+    commands: [
+      [ingestCommand, "store what the agents of this machine wrote"],
+      [stats, "tokens and cost: of all, or of a session"],
+      [doctor, "whether the store is sound"],
+    ],
+  },
+];

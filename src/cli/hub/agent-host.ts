@@ -43,6 +43,11 @@ export function agentHost(tenant: TenantApi, settings: AgentSettings): McpHost {
       const { answerHook } = await import("../hook/answer.ts");
       return answerHook(tenant, { ...question, cwd, variables, goesOn: true }, thisMachine());
     },
+    history: async (subject) => {
+      const { readHistory } = await import("../git-history.ts");
+      const { commits, file } = await readHistory(subject, { folder: cwd, trailers: true });
+      return { commits, ...file };
+    },
     changedFiles: (hits) => withChangedFiles(tenant, hits, { folder: cwd }),
     ...(startedAt === undefined ? {} : { startedAt }),
     ...(session === undefined ? {} : { sessions: [session] }),

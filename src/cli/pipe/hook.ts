@@ -11,7 +11,7 @@ import { hubPlace } from "./place.ts";
 
 /** The hub's time for an answer, and that of this process and a hub to start. */
 const ANSWER_MS = 150;
-const START_MS = 230;
+const START_MS = 200;
 
 const MAX_INPUT_BYTES = 32 * 1024 * 1024;
 

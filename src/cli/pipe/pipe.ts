@@ -8,10 +8,9 @@
  */
 
 import { spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { homedir } from "node:os";
+import { homedir, hostname } from "node:os";
 import type { Duplex } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
@@ -46,7 +45,8 @@ export async function runPipe(argv: readonly string[], program: string): Promise
   const ending = seconds === undefined ? [] : ["--final-read", seconds];
   const caller = new Caller(place, [program, "hub", ...ending]);
   const startedAt = Math.floor(performance.timeOrigin);
-  const greeting = caller.greeting("mcp", { options, pipe: randomUUID(), startedAt });
+  const pipe = [hostname(), process.pid, performance.timeOrigin, Math.random()].join("-");
+  const greeting = caller.greeting("mcp", { options, pipe, startedAt });
   const link = await caller.link(greeting);
   if (link === undefined) return false;
   await new Pipe(caller, greeting, link).run();

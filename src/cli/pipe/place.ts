@@ -5,7 +5,6 @@
  * socket is a digest of all that decides this.
  */
 
-import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
@@ -46,16 +45,22 @@ export function hubPlace(
   const deciding = Object.entries(variables)
     .filter(([name]) => DECIDING.test(name) && !PASSING.test(name))
     .sort(([one], [other]) => (one < other ? -1 : 1));
-  const key = createHash("sha256")
-    .update(JSON.stringify([address, tenant, homedir(), deciding]))
-    .digest("hex")
-    .slice(0, 16);
+  const key = digest(JSON.stringify([address, tenant, homedir(), deciding]));
   if (process.platform === "win32")
     return { address, tenant, socket: `\\\\.\\pipe\\backscroll-${key}` };
   const folder = hubFolder();
   return folder === undefined
     ? undefined
     : { address, tenant, socket: join(folder, `${key}.sock`) };
+}
+
+/** FNV-1a with 64 bits: `node:crypto` takes a sixth of a hook's time to load. */
+function digest(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (const byte of Buffer.from(text)) {
+    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
+  }
+  return hash.toString(16).padStart(16, "0");
 }
 
 /** A folder that only its owner may enter; undefined if there is none. */

@@ -5,6 +5,7 @@ import { widerWindow } from "../../api/text/window.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import type { SearchInput, SearchResult } from "../../engine/search.ts";
 import { defined } from "../../model/defined.ts";
+import { SEARCH_ORDERS } from "../../model/inputs/choices.ts";
 import {
   DEFAULT_CONTEXT,
   DEFAULT_HITS,
@@ -21,7 +22,7 @@ import { type McpHost, nowOf } from "../host.ts";
 import { findNewestSession, findOwnSessions, OWN_LEFT_OUT } from "../own-session.ts";
 import { HIT_REACH, HIT_VIEW, showHit, toHitViews } from "../views/hit.ts";
 import { toLine } from "../views/line.ts";
-import { ABOUT, filterFields, id, QUERY, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
+import { ABOUT, filterFields, id, name, QUERY, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
 import { MEMORY_VIEW, type MemoryView, showMemory, toMemoryView } from "./memory.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
@@ -52,6 +53,8 @@ const INPUT = z.object({
     .max(MAX_HITS)
     .optional()
     .describe(`Hits; ${DEFAULT_MCP_HITS} if left out, ${DEFAULT_HITS} in full.`),
+  cursor: name("next_cursor of the previous page.").optional(),
+  sort: z.enum(SEARCH_ORDERS).optional().describe("time: of the best the newest first."),
   with_notes: z.boolean().optional().describe("Also notes."),
   exclude_session: id("A session to leave out, such as the one you speak in.").optional(),
 });
@@ -67,6 +70,8 @@ export const searchSessions: Tool = defineTool({
   output: z.object({
     about: ABOUT,
     hits: z.array(HIT_VIEW),
+    next_cursor: z.string().nullable().describe("Null on the last page."),
+    total: z.number().nullable().describe("About how many conversations have most of it."),
     notes: z.array(z.string()),
     memories: z.array(MEMORY_VIEW).describe("With with_notes."),
     excluded_sessions: z.array(z.string()).describe("Left out: the caller's own."),
@@ -95,6 +100,8 @@ export const searchSessions: Tool = defineTool({
     return {
       about: ABOUT_RECALLED,
       hits: [...toHitViews(result, newest)],
+      next_cursor: result.nextCursor ?? null,
+      total: result.total ?? null,
       notes: [...notes],
       memories: await findNotes(host, input),
       excluded_sessions: [...own.ids],
@@ -130,7 +137,7 @@ export const searchSessions: Tool = defineTool({
       first ??= hit;
       items.push(showHit(hit, session, { ...style, isNewest: hit.sessionId === newest }));
     }
-    const notes = await findNotes(host, input);
+    const notes = input.cursor === undefined ? await findNotes(host, input) : [];
     const count = items.length;
     items.push(
       ...notes.map((note) => toLine(`note ${showMemory(note, style.now)}`, NOTE_CHARACTERS)),
@@ -147,13 +154,20 @@ export const searchSessions: Tool = defineTool({
           const left = Math.max(0, count - to);
           const more = left === 0 ? [] : [`${left} more hits do not fit into max_tokens.`];
           const found = quoteConversation(ABOUT_RECALLED, shown.join("\n"));
-          return [found, [...more, ...on].join(" "), ...said].join("\n");
+          return [found, [...more, ...on].join(" "), ...pageOf(result), ...said].join("\n");
         },
       },
       maxBytes,
     );
   },
 });
+
+/** `About 140 conversations. More: cursor …`. */
+function pageOf({ nextCursor, total = 0, hits }: SearchResult): string[] {
+  if (nextCursor === undefined) return [];
+  const about = total > hits.length ? `About ${total} conversations. ` : "";
+  return [`${about}More: cursor ${nextCursor}`];
+}
 
 /** Notes beside hits, and the characters that are shown of each. */
 const NOTES = 2;
@@ -177,6 +191,8 @@ async function search(
 ): Promise<SearchResult> {
   const result = await host.tenant.searchSessions(input.query, {
     ...sizes,
+    ...defined({ cursor: input.cursor, sort: input.sort }),
+    total: true,
     ...sessionFilter("search", input, nowOf(host)),
     excludeSession: own,
   });

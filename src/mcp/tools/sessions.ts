@@ -3,15 +3,16 @@
 import { z } from "zod";
 import { maskSession, maskText } from "../../api/mask.ts";
 import { toWireSession, type WireSession } from "../../api/session.ts";
-import { toWire, type WireOf } from "../../api/shape.ts";
+import { fromWire, toWire, type WireOf } from "../../api/shape.ts";
 import { SESSION_KINDS, sessionFields, shapeSchema } from "../../api/shape-schema.ts";
 import { ABOUT_RECALLED, sessionHeading } from "../../api/text/session-heading.ts";
 import { formatAgo } from "../../api/text/times.ts";
 import { quoteConversation } from "../../context/quote.ts";
 import type { SessionListPage } from "../../engine/sessions/list-sessions.ts";
-import { CONTEXT_USAGE } from "../../model/answers/context.ts";
+import { CONTEXT_USAGE, OUTCOME } from "../../model/answers/context.ts";
 import { TENANT_STATUS } from "../../model/answers/store.ts";
 import { defined } from "../../model/defined.ts";
+import { outcomeWords } from "../../model/display.ts";
 import {
   DEFAULT_MCP_HIT_TOKENS,
   DEFAULT_MCP_LIST_TOKENS,
@@ -64,6 +65,7 @@ const VIEWED = [
 type SessionView = Pick<WireSession, (typeof VIEWED)[number]> & {
   readonly source: string | null;
   readonly sub_agent: boolean;
+  readonly outcome: WireOf<typeof OUTCOME> | null;
 };
 
 /** A list shows the head of a summary. */
@@ -81,9 +83,11 @@ const SESSION_VIEW: z.ZodType<SessionView> = z.object({
   ...Object.fromEntries(VIEWED.map((name) => [name, WIRE_FIELDS[name] ?? text])),
   source: text,
   sub_agent: z.boolean(),
+  outcome: shapeSchema(OUTCOME).nullable(),
 }) as unknown as z.ZodType<SessionView>;
 
-function toSessionView(session: Session): SessionView {
+function toSessionView(session: Session, { outcomes }: SessionListPage): SessionView {
+  const outcome = outcomes?.get(session.id);
   const wire = toWireSession(maskSession(session));
   const { summary, origin } = wire;
   const view = Object.fromEntries(VIEWED.map((field) => [field, wire[field]])) as unknown;
@@ -92,11 +96,9 @@ function toSessionView(session: Session): SessionView {
     summary: summary === null ? null : cutToBytes(summary, SUMMARY_BYTES),
     source: origin.source,
     sub_agent: isSubAgent(session),
+    outcome: outcome === undefined ? null : toWire(OUTCOME, outcome),
   };
 }
-
-/** The limit of pages read to fill one, where sessions are left out. */
-const MAX_PAGES = 20;
 
 const { agent, ...where } = filterFields("list");
 
@@ -135,7 +137,7 @@ export const listSessions: Tool = defineTool({
     const page = await readPage(host, input);
     return {
       about: ABOUT_RECALLED,
-      sessions: page.sessions.map(toSessionView),
+      sessions: page.sessions.map((session) => toSessionView(session, page)),
       next_cursor: page.nextCursor ?? null,
       truncated: null,
     };
@@ -146,11 +148,15 @@ export const listSessions: Tool = defineTool({
     const { nextCursor } = page;
     const sessions = page.sessions.filter(others.isOther);
     const own = sessions.length < page.sessions.length ? `\n${OWN_LEFT_OUT}` : "";
-    if (page.sessions.length === 0) return nothing(host, input, nextCursor);
+    if (page.sessions.length === 0) {
+      return [...(page.notes ?? []), nothing(host, input, nextCursor)].join("\n");
+    }
     const now = nowOf(host);
     return fitListing(
       {
-        items: sessions.map((session) => showSession(session, now, others.isMaybeOwn(session))),
+        items: sessions.map((session) => {
+          return showSession(session, page, now, others.isMaybeOwn(session));
+        }),
         toText: (shown, _from, to) => {
           const listed = `${quoteConversation(ABOUT_RECALLED, shown.join("\n"))}${own}`;
           if (to < sessions.length) {
@@ -165,10 +171,20 @@ export const listSessions: Tool = defineTool({
   },
 });
 
-function showSession(session: Session, now: number, isMaybeOwn: boolean): string {
+function showSession(
+  session: Session,
+  { outcomes, nested }: SessionListPage,
+  now: number,
+  isMaybeOwn: boolean,
+): string {
+  const outcome = outcomes?.get(session.id);
+  const { subAgents = 0, repeats = [] } = nested?.get(session.id) ?? {};
+  const ended = outcome === undefined ? "" : outcomeWords(outcome);
   const more = [
-    `${session.messageCount} messages`,
-    ...(session.parentSessionId === null ? [] : ["fork"]),
+    ...(ended === "" ? [] : [ended]),
+    ...(subAgents === 0 ? [] : [`${subAgents} sub-agents`]),
+    ...(repeats.length === 0 ? [] : [`the last of ${repeats.length + 1} runs`]),
+    ...(session.forkPoint === null ? [] : ["fork"]),
     ...(isMaybeOwn ? [MAYBE_OWN] : []),
     ...(isSubAgent(session) ? ["sub-agent"] : []),
   ];
@@ -187,27 +203,18 @@ function nothing(
     : `None match. Leave out a filter, or search with ${shownName(host, "search_sessions")}.`;
 }
 
-async function readPage(
+function readPage(
   { tenant, ...host }: McpHost,
   input: z.infer<typeof INPUT>,
 ): Promise<SessionListPage> {
-  const { limit, cursor, machine_made: machineMade } = input;
-  const filter = { ...sessionFilter("list", input, nowOf(host)), ...defined({ machineMade }) };
-  const sessions: Session[] = [];
-  let after = cursor;
-  // Reads more pages to replace omitted sessions, within a limit.
-  for (let pages = 0; pages < MAX_PAGES && sessions.length < limit; pages++) {
-    const page = await tenant.listSessions({
-      ...filter,
-      limit: limit - sessions.length,
-      ...(after === undefined ? {} : { cursor: after }),
-    });
-    const isListed = (each: Session) => input.sub_agents === true || !isSubAgent(each);
-    sessions.push(...page.sessions.filter(isListed));
-    after = page.nextCursor;
-    if (after === undefined) break;
-  }
-  return after === undefined ? { sessions } : { sessions, nextCursor: after };
+  const { limit, cursor, machine_made: machineMade, sub_agents: isFlat } = input;
+  return tenant.listSessions({
+    ...sessionFilter("list", input, nowOf(host)),
+    ...defined({ machineMade, cursor }),
+    nested: isFlat !== true,
+    outcomes: true,
+    limit,
+  });
 }
 
 const tokens = z.number();
@@ -236,6 +243,7 @@ export const getSessionMeta: Tool = defineTool({
     about: ABOUT,
     session: WIRE_SESSION.nullable(),
     usage: shapeSchema(CONTEXT_USAGE).nullable(),
+    outcome: shapeSchema(OUTCOME).nullable().describe("How it ended, as far as it shows."),
     cost_microusd: tokens
       .nullable()
       .describe("The cost of the session's calls by list prices, in millionths of a dollar."),
@@ -253,26 +261,37 @@ export const getSessionMeta: Tool = defineTool({
     if (session_id === undefined) {
       const status = await tenant.tenantStatus();
       const store = status === undefined ? null : toWire(TENANT_STATUS, status);
-      const none = { session: null, usage: null, cost_microusd: null, standing: null };
+      const none = {
+        session: null,
+        usage: null,
+        outcome: null,
+        cost_microusd: null,
+        standing: null,
+      };
       return { about, ...none, store, truncated: null };
     }
     const session = await tenant.getSession(session_id);
     const meta = await session.meta();
+    const only = { session: meta.id, machineMade: true, outcomes: true };
+    const outcome = (await tenant.listSessions(only)).outcomes?.get(meta.id);
     return {
       about,
       session: toWireSession(maskSession(meta)),
       usage: toWire(CONTEXT_USAGE, await session.usage()),
+      outcome: outcome === undefined ? null : toWire(OUTCOME, outcome),
       cost_microusd: (await tenant.stats({ session: meta.id })).total.costMicroUsd,
       standing: standing === undefined ? null : await readStanding(standing, meta.id),
       store: null,
       truncated: null,
     };
   },
-  toText: ({ about, session, usage, cost_microusd, standing, store }, host) => {
+  toText: ({ about, session, usage, outcome, cost_microusd, standing, store }, host) => {
     if (session !== null && usage !== null) {
       const lines = standing === null ? [] : showStanding(standing);
       const cost = cost_microusd ? [`cost: $${(cost_microusd / 1e6).toFixed(2)}`] : [];
-      const known = [...showMeta(session, nowOf(host)), ...showUsage(usage), ...cost, ...lines];
+      const ended = outcome?.word ? [`ended: ${outcomeWords(fromWire(OUTCOME, outcome))}`] : [];
+      const facts = [...showMeta(session, nowOf(host)), ...ended, ...showUsage(usage)];
+      const known = [...facts, ...cost, ...lines];
       return quoteConversation(about, known.join("\n"));
     }
     if (store === null) return "Nothing was ever written.";
@@ -298,7 +317,7 @@ function showMeta(session: WireSession, now: number): string[] {
     ["messages", String(session.message_count)],
     ["tools", tools.length === 0 ? null : tools.map(([tool, n]) => `${tool} ${n}`).join(", ")],
     ["reported cost", session.cost_usd === null ? null : `$${session.cost_usd.toFixed(2)}`],
-    ["forked from", session.parent_session_id],
+    [session.fork_point === null ? "started by" : "forked from", session.parent_session_id],
     ["retention", session.retention === "full" ? null : session.retention],
     ["summary", summary === null ? null : toLine(summary, SUMMARY_CHARACTERS)],
   ];

@@ -4,12 +4,17 @@
  */
 
 import { z } from "zod";
-import { maskText } from "../../api/mask.ts";
-import type { WireOf } from "../../api/shape.ts";
+import { maskJson, maskText } from "../../api/mask.ts";
+import { toWire, type WireOf } from "../../api/shape.ts";
 import { shapeSchema } from "../../api/shape-schema.ts";
 import { ABOUT_RECALLED } from "../../api/text/session-heading.ts";
+import { type Blame, blameWork } from "../../blame/blame.ts";
+import { blameTexts } from "../../blame/show-blame.ts";
+import { BLAMED } from "../../model/answers/blame.ts";
 import { FINDING, RECAP_LINE } from "../../model/answers/context.ts";
 import { defined } from "../../model/defined.ts";
+import { BackscrollError } from "../../model/errors.ts";
+import type { JsonValue } from "../../model/json.ts";
 import { DEFAULT_MCP_HIT_TOKENS, MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
 import { showTraced, traceNotes } from "../../recap/show-work.ts";
 import {
@@ -67,6 +72,8 @@ const INPUT = z.object({
   file: text("A path, or the end of one: src/cron.ts."),
   command: text("A command, or part of one: npm test."),
   error: text("The text of an error, or a distinctive part of it."),
+  line: text("Who wrote lines, and why: src/cron.ts:12, or 12-20. In your repository."),
+  commit: text("Who wrote a commit, or a branch: HEAD, 9fceb02, main..feature."),
   ...TIMES,
   ...where,
   agent,
@@ -78,15 +85,16 @@ const INPUT = z.object({
 
 export const trace: Tool = defineTool({
   name: "trace",
-  title: "Trace a file, a command or an error",
+  title: "Trace a file, a line, a commit, a command or an error",
   description:
-    "Find the sessions that changed or read a file, ran a command, or met an error, and the error's fix. Takes one of file, command and error. Use it when you meet an error, or before you change code that others may have changed for a reason. Not for words that were said (search_sessions).",
+    "Find the sessions that changed or read a file, wrote a line or a commit, ran a command, or met an error, and the error's fix. Takes one of file, line, commit, command and error. Use it when you meet an error, or before you change code that others may have changed for a reason. Not for words that were said (search_sessions).",
   scope: "read",
   input: INPUT,
   example: { error: "database is locked" },
   output: z.object({
     about: ABOUT,
     sessions: z.array(shapeSchema(TRACED)),
+    blamed: z.array(z.unknown()).describe("Of line and commit: as backscroll blame --json."),
     within_words: z.boolean().describe("No session has the text as whole words."),
     more_sessions: z.number().int().describe("Further sessions that have it."),
     unread_sessions: z
@@ -99,10 +107,18 @@ export const trace: Tool = defineTool({
   counts: "limit",
   cuts: [512, 160],
   run: async (host, input) => {
+    const blame = await readBlame(host, input);
+    if (blame !== undefined) {
+      return {
+        ...NOTHING_TRACED,
+        blamed: maskedAnswers(wroteAny(blame, input.limit)),
+      };
+    }
     const { sessions, withinWords, more, unread } = await read(host, input);
     return {
       about: ABOUT_RECALLED,
       sessions: sessions.map(toTracedView),
+      blamed: [],
       within_words: withinWords,
       more_sessions: more,
       unread_sessions: unread,
@@ -110,6 +126,12 @@ export const trace: Tool = defineTool({
     };
   },
   show: async (host, input, maxBytes) => {
+    const blame = await readBlame(host, input);
+    if (blame !== undefined) {
+      const items = blameTexts(blame);
+      if (items.length > 0) return fitSessions(host, items, [], maxBytes);
+      return "No stored conversation wrote this.";
+    }
     const found = await read(host, input);
     const { sessions } = found;
     const notes = [
@@ -130,6 +152,59 @@ export const trace: Tool = defineTool({
     );
   },
 });
+
+const NOTHING_TRACED = {
+  about: ABOUT_RECALLED,
+  sessions: [],
+  within_words: false,
+  more_sessions: 0,
+  unread_sessions: 0,
+  truncated: null,
+};
+
+/** What may be given with line and commit. */
+const BESIDE = new Set(["limit", "max_tokens", "detail"]);
+
+/** Undefined: another subject is asked for. */
+async function readBlame(host: McpHost, input: z.infer<typeof INPUT>): Promise<Blame | undefined> {
+  const field = input.line === undefined ? "commit" : "line";
+  const subject = input[field];
+  if (subject === undefined) return undefined;
+  const others = Object.entries(input).flatMap(([name, value]) =>
+    value === undefined || name === field || BESIDE.has(name) ? [] : name,
+  );
+  if (others.length > 0) {
+    throw refused(field, `goes with limit alone: leave out ${others.join(" and ")}`);
+  }
+  const { history } = host;
+  if (history === undefined) {
+    throw refused(
+      field,
+      "needs a server in a clone: use backscroll mcp there, or backscroll blame",
+    );
+  }
+  try {
+    return await blameWork(host.tenant, await history(subject));
+  } catch (error) {
+    // Of a range, a file or a name that git does not know.
+    if (!(error instanceof BackscrollError) || error.code !== "invalid_input") throw error;
+    throw refused(field, error.message, error);
+  }
+}
+
+function maskedAnswers(answers: Blame["answers"]): JsonValue[] {
+  const wire = toWire([BLAMED], answers) as unknown as JsonValue;
+  return maskJson(wire) as JsonValue[];
+}
+
+function refused(field: string, sentence: string, cause?: BackscrollError): BackscrollError {
+  const details = { ...cause?.details, field };
+  return new BackscrollError("invalid_input", `${field}: ${sentence}`, { details, cause });
+}
+
+function wroteAny({ answers }: Blame, limit = DEFAULT_TRACED_SESSIONS): Blame["answers"] {
+  return answers.filter(({ sessions }) => sessions.length > 0).slice(0, limit);
+}
 
 const WORDS = {
   limit: `limit, at most ${MAX_HITS}, shows more`,

@@ -1,6 +1,7 @@
 /** Explains an empty result: each line has a cause and a remedy. */
 
 import { toWire } from "../../../api/shape.ts";
+import { TALK_REACH } from "../../../api/text/talk.ts";
 import type { ShownNeighbours } from "../../../api/text/window.ts";
 import { widerWindow } from "../../../api/text/window.ts";
 import { survey } from "../../../archive/ingest.ts";
@@ -77,14 +78,17 @@ export const search: Command = defineCommand({
   details: `Any text is a query: plain words and whole questions rank by how much they cover. "exact phrase", -without, OR, AND, +required, prefix* and the filters ${WORDS.join(": ")}: narrow it down; each filter is an option, too. A message is found the moment it was appended.`,
   arguments: [{ name: "QUERY", rest: true, help: "Words, phrases and filters to search for." }],
   options: {
-    limit: option("N", "Hits: at most 20, 10 if left out."),
+    limit: option("N", "Hits on a page: at most 20, 10 if left out."),
+    page: option("N", "This page of hits; 1 if left out."),
+    cursor: option("CURSOR", "Continue after the previous page, as its JSON says."),
+    sort: option("ORDER", "relevance, or time: of the best hits the newest first."),
     before: {
       type: "string",
       short: "B",
       value: "N",
-      help: "Messages before a hit; 1 if left out.",
+      help: "Messages before a hit, in place of the request and its answer.",
     },
-    after: { type: "string", short: "A", value: "N", help: "Messages after a hit; 1 if left out." },
+    after: { type: "string", short: "A", value: "N", help: "Messages after a hit, likewise." },
     ...filterOptions(...withOption("search")),
     role: option("ROLE", "Only messages of this role."),
     tool: option("NAME", "Only messages that use this tool."),
@@ -105,10 +109,12 @@ export const search: Command = defineCommand({
         before: toCount(options.before, "--before") ?? 1,
         after: toCount(options.after, "--after") ?? 1,
       };
+      const isTalk = options.before === undefined && options.after === undefined;
       const reach = context.json ? 0 : REACH;
       const input: SearchInput = {
         ...toInput("searchSessions", options),
-        ...widerWindow(style.before, style.after, reach),
+        ...(isTalk && !context.json ? TALK_REACH : widerWindow(style.before, style.after, reach)),
+        total: true,
         ...(options.all ? { match: "all" } : {}),
         ...(options.branches ? { branches: "all" } : {}),
         ...defined({ ranking: toRanking(options.ranking) }),
@@ -118,8 +124,16 @@ export const search: Command = defineCommand({
       if (result.indexing && (await completeIndex(context, tenant))) {
         result = await tenant.searchSessions(QUERY, input);
       }
+      const page = toCount(options.page, "--page") ?? 1;
+      for (let turned = 1; turned < page && result.hits.length > 0; turned++) {
+        const { nextCursor: cursor } = result;
+        const next = cursor && (await tenant.searchSessions(QUERY, { ...input, cursor }));
+        result = next || { ...result, hits: [] };
+      }
       result = { ...result, hits: await withChangedFiles(tenant, result.hits) };
-      await print(context, result, style);
+      await print(context, result, isTalk ? undefined : style);
+      if (!context.json) tellTotal(context, QUERY, result, page);
+      if (page > 1 && result.hits.length === 0) return EXIT.nothing;
       if (result.hits.length === 0 && !context.json) {
         // "None" is said only if all of the index was read.
         const isIncomplete = result.indexing || result.degraded;
@@ -136,10 +150,22 @@ function toRanking(name: string | undefined): "default" | "plain" | undefined {
   throw usageError(`--ranking must be default or plain, not "${name}"`, "--ranking");
 }
 
+/** Of a filter that no session meets. */
+const NO_SESSION = "No session has the ";
+
+/** `About 140 sessions. More: backscroll search cron --page 2`. */
+function tellTotal(context: Context, query: string, result: SearchResult, page: number): void {
+  const { hits, total = 0, nextCursor } = result;
+  if (nextCursor === undefined || hits.length === 0) return;
+  const about = total > hits.length ? `About ${counted(total, "session")}. ` : "";
+  const more = commandLine(context, `search ${quote(query)} --page ${page + 1}`);
+  context.terminal.note(`${about}More: ${more}`);
+}
+
 async function print(
   context: Context,
   result: SearchResult,
-  style: ShownNeighbours,
+  style: ShownNeighbours | undefined,
 ): Promise<void> {
   const { terminal } = context;
   if (context.json) {
@@ -147,7 +173,8 @@ async function print(
     return;
   }
   // An empty result is explained as a whole, below.
-  for (const note of result.hits.length === 0 ? [] : result.notes) terminal.note(note);
+  const isShown = (note: string) => result.hits.length > 0 || note.startsWith(NO_SESSION);
+  for (const note of result.notes.filter(isShown)) terminal.note(note);
   if (result.indexing) {
     const rebuild = commandLine(context, "doctor --rebuild");
     terminal.note(

@@ -21,6 +21,7 @@ import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
 import { counted, formatCount } from "../../print.ts";
 import { formatHit } from "../../print-hit.ts";
+import { nearMisses, printNoSessions } from "../../print-session.ts";
 import { withStore } from "../../store.ts";
 import type { Terminal } from "../../terminal.ts";
 import { Progress } from "../../terminal.ts";
@@ -76,7 +77,9 @@ export const recap: Command = defineCommand({
         await terminal.printJson(maskJson(toWire(RECAP, told) as unknown as JsonValue));
         return code;
       }
-      if (sessions.length === 0) await terminal.print("No stored session matches.");
+      if (sessions.length === 0) {
+        await printNoSessions(context, tenant, input, "No stored session matches.");
+      }
       await printParts(
         terminal,
         sessions.map((each) => showRecap(each, Date.now())),
@@ -128,7 +131,8 @@ export const related: Command = defineCommand({
       if (code === EXIT.nothing) await terminal.print("Nothing like it is stored.");
       await printHits(context, "Sessions like it", sessions);
       await printHits(context, "Asked before", asked);
-      for (const note of notes) terminal.note(note);
+      const misses = code === EXIT.nothing ? await nearMisses(tenant, input) : [];
+      for (const note of [...notes, ...misses]) terminal.note(note);
       return code;
     });
   },
@@ -180,7 +184,8 @@ export const trace: Command = defineCommand({
         terminal,
         sessions.map((each) => showTraced(each, Date.now())),
       );
-      for (const note of traceNotes(found, WORDS)) {
+      const misses = sessions.length === 0 ? await nearMisses(tenant, input) : [];
+      for (const note of [...traceNotes(found, WORDS), ...misses]) {
         if (sessions.length === 0) await terminal.print(note);
         else terminal.note(note);
       }

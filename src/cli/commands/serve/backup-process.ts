@@ -5,7 +5,7 @@
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { fromWireError, type WireError } from "../../../api/error.ts";
-import type { CopyStore } from "../../../server/route.ts";
+import type { CopyStore } from "../../../server/app-options.ts";
 
 /** `address` must not be an in-memory store, which another process cannot see. */
 export function copyInProcess(address: string): CopyStore {

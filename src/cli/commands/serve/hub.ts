@@ -31,7 +31,8 @@ export const hub: Command = defineCommand({
     const quietMs = 1_000 * (toNumber(options["final-read"], "--final-read") ?? QUIET_SECONDS);
     const onError = (error: unknown) => context.terminal.note(toErrorLine(error));
     const opening = Promise.withResolvers<Engine>();
-    const wanted = Promise.withResolvers<void>();
+    // Whoever waits for the store gets the error, if there is one.
+    opening.promise.catch(() => undefined);
     const stop = new AbortController();
     for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
       process.once(name, () => stop.abort());
@@ -39,10 +40,7 @@ export const hub: Command = defineCommand({
     let isRetired = false;
     let writtenAt = Date.now();
     const hub = await Hub.open(context, {
-      engine: () => {
-        wanted.resolve();
-        return opening.promise;
-      },
+      engine: () => opening.promise,
       follow: (signal) =>
         new Follower(context, {
           signal,
@@ -64,11 +62,8 @@ export const hub: Command = defineCommand({
     }
     const state = { isRetired: () => isRetired, writtenAt: () => writtenAt };
     const idle = untilIdle(hub, { quietMs, signal: stop.signal, ...state });
-    // Listens before the store is open: what it costs, the first agent waits for, and no other.
-    const isWanted = await Promise.race([wanted.promise.then(() => true), idle.then(() => false)]);
     try {
-      if (!isWanted) return;
-      await withOwnStore(context, "a hub", async (engine) => {
+      const serve = async (engine: Engine) => {
         opening.resolve(engine);
         const { warmUp } = await import("../../../server/maintenance.ts");
         const warm = () =>
@@ -76,7 +71,9 @@ export const hub: Command = defineCommand({
         setTimeout(() => void warm(), WARM_AFTER_MS).unref();
         await idle;
         await hub.close();
-      });
+      };
+      // One person's agents seldom search at once: threads for that take 50 MB and start slowly.
+      await withOwnStore(context, "a hub", serve, "create", { searchThread: false });
     } catch (error) {
       opening.reject(error);
       // The agents that wait are told before the end.

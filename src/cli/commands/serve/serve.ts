@@ -22,7 +22,7 @@ import { counted, formatCount } from "../../print.ts";
 import { commandLine, readVersion } from "../../program.ts";
 import { ownConfig } from "../../settings/own-config.ts";
 import { announceServer, localTokenFile, ownToken } from "../../settings/own-servers.ts";
-import { type FleetOptions, withOwnStore } from "../../store.ts";
+import { type OwnStoreOptions, withOwnStore } from "../../store.ts";
 import { toChoice, toCount } from "../../values.ts";
 import { copyInProcess } from "./backup-process.ts";
 
@@ -118,7 +118,7 @@ export const serve: Command = defineCommand({
         "--watch",
       );
     }
-    const fleet = fleetOptions(options.replica, options.notify);
+    const fleet = ownStoreOptions(options.replica, options.notify);
     const port = toCount(options.port, "--port");
     if (port !== undefined && port > 65_535) throw usageError("--port is 65535 at most", "--port");
     const rate = toCount(options["rate-limit"], "--rate-limit");
@@ -341,7 +341,7 @@ function toList(value: string | undefined): string[] {
  *
  * Options take precedence over the environment.
  */
-function fleetOptions(replica: string | undefined, notify: string | undefined): FleetOptions {
+function ownStoreOptions(replica: string | undefined, notify: string | undefined): OwnStoreOptions {
   const replicas = toAddresses(
     replica ?? readVariable("BACKSCROLL_REPLICAS", process.env) ?? "",
     replica === undefined ? "BACKSCROLL_REPLICAS" : "--replica",

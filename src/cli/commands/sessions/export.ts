@@ -34,7 +34,7 @@ export const exportSessions: Command = defineCommand({
   name: "export",
   summary: "Write a session in another format, or everything as JSON lines.",
   details:
-    'With --all: a line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. With a session and --format: a file for other agents, or a page for people; losses are counted on standard error. Secrets are masked: to move everything elsewhere, add --raw. With --owner: the same of one person, and what belongs to them elsewhere: messages in sessions of others, memories, facts, records, routes and tokens. For a copy that can be restored, use backup, which masks nothing. With --original: the transcript that the session was ingested from.',
+    'With --all: a line for each session (type "session"), followed by its entries (type "entry", all branches, in the order of writing) and its facts (type "fact"); memories come last (type "memory"). The fields are those of --json. With a session: text, a page for people, or with --format a file for other agents; losses are counted on standard error. Secrets are masked: to move everything elsewhere, add --raw. With --owner: the same of one person, and what belongs to them elsewhere: messages in sessions of others, memories, facts, records, routes and tokens. For a copy that can be restored, use backup, which masks nothing. With --original: the transcript that the session was ingested from.',
   arguments: [
     { name: "SESSION", optional: true, help: "The session's id; left out with --all." },
     {
@@ -50,7 +50,10 @@ export const exportSessions: Command = defineCommand({
       "NAME",
       "With --all: only this project, by its folder's name, the end of its path, or its id; without memories.",
     ),
-    format: option("NAME", `Of one session: ${FORMATS.map(({ name }) => name).join(", ")}.`),
+    format: option(
+      "NAME",
+      `Of one session: ${FORMATS.map(({ name }) => name).join(", ")}; markdown if left out, html for a FILE of that name.`,
+    ),
     full: flag(
       "All messages of a compacted session; the claw formats otherwise write its summary and the messages after it.",
     ),
@@ -63,8 +66,8 @@ export const exportSessions: Command = defineCommand({
     "export --all sessions.jsonl",
     "export --all --raw everything.jsonl",
     "export --owner ana ana.jsonl",
-    "export 5f0c2a91 --format markdown",
-    "export 5f0c2a91 --format html page.html",
+    "export 5f0c2a91",
+    "export 5f0c2a91 page.html",
   ],
   run: (context, args, options) => {
     if (options.original) {
@@ -108,13 +111,9 @@ export const exportSessions: Command = defineCommand({
       throw usageError("--project needs --all", "--project");
     }
     if (args.SESSION === undefined) {
-      throw usageError("export needs a session and --format, or --all", "--all");
+      throw usageError("export needs a session, or --all", "--all");
     }
-    if (options.format === undefined) {
-      const names = FORMATS.map(({ name }) => name).join(", ");
-      throw usageError(`export needs --format NAME, one of ${names}`, "--format");
-    }
-    const format = findFormat(options.format);
+    const format = findFormat(options.format ?? formatOf(args.FILE));
     if (options.full && !format.compacts) {
       throw usageError(`${format.name} always has all messages; leave out --full`, "--full");
     }
@@ -122,6 +121,11 @@ export const exportSessions: Command = defineCommand({
     return exportOne(context, args.SESSION, format, selection, args.FILE);
   },
 });
+
+/** A page for people, and text for a terminal, a pipe and any other name. */
+function formatOf(file: string | undefined): string {
+  return /\.html?$/i.test(file ?? "") ? "html" : "markdown";
+}
 
 function exportOne(
   context: Context,
