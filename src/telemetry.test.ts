@@ -1,8 +1,16 @@
 import { expect, test } from "vitest";
 import { Child } from "../test/support/child.ts";
+import { SessionHandle } from "./engine/session-handle.ts";
+import { TenantEngine } from "./engine/tenant-engine.ts";
 import { open } from "./open.ts";
 import { engineOn, openStore } from "./store-kit/index.ts";
-import { type AttributeValue, loadTracer, type TelemetryTracer, traceStore } from "./telemetry.ts";
+import {
+  type AttributeValue,
+  loadTelemetry,
+  type TelemetryTracer,
+  traceCalls,
+  traceStore,
+} from "./telemetry.ts";
 
 interface Recorded {
   readonly name: string;
@@ -93,6 +101,59 @@ test("spans have no content, and with `content` only the queries", async () => {
   expect(JSON.stringify(rest)).not.toMatch(words);
 });
 
+test("every call of the library is a span with its failure and a measured duration", async () => {
+  const { spans, tracer } = recorder();
+  const measured: [number, object][] = [];
+  const durations = {
+    record: (value: number, attributes: object) => measured.push([value, attributes]),
+  };
+  const isHandle = (value: unknown): value is object =>
+    value instanceof TenantEngine || value instanceof SessionHandle;
+  const plain = await open(":memory:", { inThread: true });
+  await using memory = traceCalls(plain, tracer, durations, isHandle);
+  const acme = memory.forTenant("acme");
+  const session = await acme.createSession({ id: "s1" });
+  await session.append({ role: "user", content: "Where do okapis live?" });
+  await session.buildContext({ tokenBudget: 1_000 });
+  await (await acme.getSession("s1")).meta();
+  await expect(acme.getSession("none")).rejects.toThrow("none");
+  expect((await acme.listSessions()).sessions).toHaveLength(1);
+  expect(memory.connections()).toBeUndefined();
+  await expect(session.compact()).rejects.toMatchObject({ code: "nothing_to_compact" });
+  const called = spans.map(({ name, status, attributes }) => [
+    name,
+    status,
+    attributes["gen_ai.memory.store.id"],
+    attributes["gen_ai.conversation.id"],
+    attributes["error.type"],
+  ]);
+  expect(called).toEqual(
+    [
+      ["createSession", 0, "acme"],
+      ["append", 0, undefined, "s1"],
+      ["buildContext", 0, undefined, "s1"],
+      ["getSession", 0, "acme"],
+      ["getSessionMeta", 0, "acme"], // within it
+      ["meta", 0, undefined, "s1"],
+      ["getSession", 2, "acme", undefined, "session_not_found"],
+      ["getSessionMeta", 2, "acme", undefined, "session_not_found"],
+      ["listSessions", 0, "acme"],
+      ["connections", 0, "default"],
+      ["compact", 2, undefined, "s1", "nothing_to_compact"],
+    ].map(([name, status, tenant, id, error]) => [`backscroll.${name}`, status, tenant, id, error]),
+  );
+  expect(spans.every(({ ended }) => ended === 1)).toBe(true);
+  const labels = spans.map(({ name, attributes }) => ({
+    "backscroll.call": name.slice("backscroll.".length),
+    ...(attributes["error.type"] && { "error.type": attributes["error.type"] }),
+  }));
+  // An inner call ends first.
+  const sorted = (all: readonly object[]) => all.map((each) => JSON.stringify(each)).sort();
+  expect(sorted(measured.map(([, attributes]) => attributes))).toEqual(sorted(labels));
+  expect(measured.every(([seconds]) => seconds >= 0 && seconds < 60)).toBe(true);
+  expect(JSON.stringify(spans)).not.toContain("okapi");
+});
+
 test("the API is loaded only when telemetry is on", async () => {
   const user = new Child("./telemetry-user.ts");
   user.tell({});
@@ -101,7 +162,7 @@ test("the API is loaded only when telemetry is on", async () => {
 });
 
 test("a missing package and an unknown value are reported with the way out", async () => {
-  await expect(loadTracer("@opentelemetry/not-there")).rejects.toMatchObject({
+  await expect(loadTelemetry("@opentelemetry/not-there")).rejects.toMatchObject({
     code: "invalid_input",
     message: expect.stringContaining("npm install @opentelemetry/not-there"),
   });

@@ -1,5 +1,6 @@
 /**
- * A decorator whose store calls are OpenTelemetry spans, by the conventions for GenAI memory.
+ * Calls as OpenTelemetry spans: those of the library by their names, with their durations as a metric,
+ * and beneath them those of the store, by the conventions for GenAI memory.
  *
  * Spans have no conversation content unless `content` asks for it, and of an error only its code.
  * Only this file has the conventions' names.
@@ -26,6 +27,11 @@ export interface TelemetryTracer {
     },
     use: (span: TelemetrySpan) => Result,
   ): Result;
+}
+
+/** The part of a histogram that is used here. */
+interface TelemetryHistogram {
+  record(value: number, attributes: Readonly<Record<string, AttributeValue>>): void;
 }
 
 interface TraceOptions {
@@ -195,18 +201,112 @@ function errorType(error: unknown): string {
   return error instanceof Error ? error.name : "_OTHER";
 }
 
+/** Methods without a span: they give a handle or a stream at once. */
+const AT_ONCE: ReadonlySet<string> = new Set(["forTenant", "session", "subscribe", "recall"]);
+
+const CALL = "backscroll.call";
+
+/**
+ * Makes each method of an engine, a tenant or a session a span with its failure, and a measurement of its
+ * duration; so are the methods of the handles that it gives. `isHandle` says which results those are.
+ */
+export function traceCalls<Handle extends object>(
+  handle: Handle,
+  tracer: TelemetryTracer,
+  durations: TelemetryHistogram,
+  isHandle: (value: unknown) => value is object,
+): Handle {
+  const follow = (value: unknown): unknown =>
+    isHandle(value) ? traceCalls(value, tracer, durations, isHandle) : value;
+  const { id, tenant } = handle as { readonly id?: unknown; readonly tenant?: unknown };
+  const about = {
+    ...(typeof id === "string" ? { [NAMES.conversation]: id } : {}),
+    ...(typeof tenant === "string" ? { [NAMES.store]: tenant } : {}),
+  };
+  for (const name of methodsOf(handle)) {
+    const method = Reflect.get(handle, name) as (...args: unknown[]) => unknown;
+    const call = (...args: unknown[]) => method.apply(handle, args);
+    const timed = (span: TelemetrySpan, started: number, failure?: unknown) => {
+      const failed = failure === undefined ? {} : { [NAMES.error]: errorType(failure) };
+      if (failure !== undefined) {
+        span.setAttribute(NAMES.error, errorType(failure));
+        span.setStatus({ code: STATUS_ERROR });
+      }
+      durations.record((performance.now() - started) / 1000, { [CALL]: name, ...failed });
+      span.end();
+    };
+    const options = { kind: KINDS.internal, attributes: { [CALL]: name, ...about } };
+    const value = (...args: unknown[]) => {
+      if (AT_ONCE.has(name)) return follow(call(...args));
+      return tracer.startActiveSpan(`backscroll.${name}`, options, (span) => {
+        const started = performance.now();
+        try {
+          const result = call(...args);
+          if (!(result instanceof Promise)) {
+            timed(span, started);
+            return result;
+          }
+          return result.then(
+            (settled) => {
+              timed(span, started);
+              return follow(settled);
+            },
+            (error: unknown) => {
+              timed(span, started, error ?? "_OTHER");
+              throw error;
+            },
+          );
+        } catch (error) {
+          timed(span, started, error ?? "_OTHER");
+          throw error;
+        }
+      });
+    };
+    Object.defineProperty(handle, name, { value, configurable: true, writable: true });
+  }
+  return handle;
+}
+
+/** The names of the methods that a handle's classes define, without accessors. */
+function methodsOf(handle: object): string[] {
+  const names = new Set<string>();
+  for (
+    let type: object | null = Object.getPrototypeOf(handle);
+    type !== null && type !== Object.prototype;
+    type = Object.getPrototypeOf(type)
+  ) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(type))) {
+      if (typeof value === "function" && name !== "constructor") names.add(name);
+    }
+  }
+  return [...names];
+}
+
 const API = "@opentelemetry/api";
 const SCOPE = "backscroll";
 
 interface TelemetryApi {
   readonly trace: { getTracer(name: string): TelemetryTracer };
+  readonly metrics: {
+    getMeter(name: string): {
+      createHistogram(
+        name: string,
+        options: { readonly unit: string; readonly description: string },
+      ): TelemetryHistogram;
+    };
+  };
+}
+
+interface LoadedTelemetry {
+  readonly tracer: TelemetryTracer;
+  readonly durations: TelemetryHistogram;
 }
 
 /**
  * Throws `invalid_input` with the way out if the package is not installed. `api` is the package's
  * name.
  */
-export async function loadTracer(api: string = API): Promise<TelemetryTracer> {
+export async function loadTelemetry(api: string = API): Promise<LoadedTelemetry> {
   let loaded: TelemetryApi;
   try {
     loaded = (await import(api)) as TelemetryApi;
@@ -217,5 +317,9 @@ export async function loadTracer(api: string = API): Promise<TelemetryTracer> {
       { details: { field: "telemetry" }, cause },
     );
   }
-  return loaded.trace.getTracer(SCOPE);
+  const durations = loaded.metrics.getMeter(SCOPE).createHistogram("backscroll.call.duration", {
+    unit: "s",
+    description: "How long calls of the library took.",
+  });
+  return { tracer: loaded.trace.getTracer(SCOPE), durations };
 }

@@ -8,18 +8,17 @@ import { SHARE_PATH } from "../api/part-operations.ts";
 import type { JsonBounds } from "../api/read-json.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
-import type { GatewayConfig } from "../gateway/config/gateway-config.ts";
 import { readConfig } from "../gateway/config/read-config.ts";
 import { type Access, requireOperator, requireScope } from "../model/access.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { isPlainObject } from "../model/json.ts";
-import { type AdmissionOptions, checkSite, withoutToken } from "./admission.ts";
+import { checkSite, withoutToken } from "./admission.ts";
 import { answerRoute, preconditions } from "./answer-route.ts";
+import type { AppOptions } from "./app-options.ts";
 import { readJson } from "./body.ts";
 import { Subscribers, whenEnded } from "./live.ts";
-import { Budget, type BudgetOptions, type RateLimiter } from "./load/budget.ts";
+import { Budget } from "./load/budget.ts";
 import { WorkShare } from "./load/work-share.ts";
-import type { LogRequest } from "./log.ts";
 import { Metrics, serverGauges } from "./metrics.ts";
 import {
   type App,
@@ -42,38 +41,10 @@ import {
 import { Page } from "./page.ts";
 import { routeNotFound } from "./problem.ts";
 import { Reference } from "./reference.ts";
-import type { CopyStore, Route } from "./route.ts";
+import type { Route } from "./route.ts";
 import { copyHere } from "./routes/backup.ts";
 import { ROUTES } from "./routes/index.ts";
 import { deadSharePage, sharedPage } from "./routes/shares.ts";
-
-export interface AppOptions {
-  readonly engine: Engine;
-  readonly version: string;
-  readonly admission: AdmissionOptions;
-  readonly limiter?: RateLimiter;
-  /** Routing and resets of conversations. Default: the gateway's defaults. */
-  readonly gateway?: GatewayConfig;
-  /** Makes a copy of the whole store. Default: in this process. */
-  readonly copyStore?: CopyStore;
-  readonly live?: Subscribers;
-  /** Limits of requests in progress. Default: `BUDGET`. */
-  readonly budget?: BudgetOptions;
-  /** The tenants' shares of the event loop. Default: `WORK_SHARE`. */
-  readonly share?: WorkShare;
-  /** How long a body may keep the server waiting. Default 30 s. */
-  readonly bodyPatienceMs?: number;
-  readonly log: LogRequest;
-  /** Aborted when the server stops; ends event streams. */
-  readonly stopping: AbortSignal;
-  /** Answers requests to `/mcp`; `readBody` reads a request's JSON within bounds. */
-  readonly mcp?: (
-    request: Request,
-    access: Access,
-    cutOff: () => void,
-    readBody: (bounds: JsonBounds) => Promise<unknown>,
-  ) => Promise<Response>;
-}
 
 type Answer = (c: AppContext) => Response | Promise<Response>;
 
@@ -119,7 +90,7 @@ export function createApp(options: AppOptions): App {
   });
   closed("GET", "/metrics", async (c) => {
     requireOperator(entered(c).access);
-    const text = metrics.text(await serverGauges(engine, live, budget));
+    const text = metrics.text(await serverGauges(engine, live, budget, options.version));
     return new Response(text, { headers: { "content-type": "text/plain; version=0.0.4" } });
   });
 

@@ -1,6 +1,8 @@
 /** Metrics of a server in Prometheus' text format. No content, no ids, no tenants' names. */
 
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { Engine } from "../engine/engine.ts";
+import { BackscrollError } from "../model/errors.ts";
 import type { Subscribers } from "./live.ts";
 import type { Budget } from "./load/budget.ts";
 
@@ -19,10 +21,26 @@ interface Gauge {
   readonly help: string;
   readonly value: number;
   readonly type?: "gauge" | "counter";
+  /** In braces, with a value for each. */
+  readonly labels?: string;
 }
+
+/** The delays of timers, in a histogram that each reading empties: what one scrape reports is its own. */
+const delays = monitorEventLoopDelay({ resolution: 10 });
 
 export class Metrics {
   readonly #series = new Map<string, Series>();
+  /** Answers with an error, by its code. */
+  readonly #failures = new Map<string, number>();
+
+  constructor() {
+    delays.enable();
+  }
+
+  recordFailure(failure: unknown): void {
+    const code = BackscrollError.is(failure) ? failure.code : "internal_error";
+    this.#failures.set(code, (this.#failures.get(code) ?? 0) + 1);
+  }
 
   /** `route` is the pattern, never the path: a path names sessions. */
   record(method: string, route: string, status: number, seconds: number): void {
@@ -56,28 +74,54 @@ export class Metrics {
         `${name}_count{${labels}} ${count}`,
       );
     }
-    for (const { name, help, value, type = "gauge" } of gauges) {
-      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name} ${value}`);
+    for (const { name, help, value, type = "gauge", labels = "" } of gauges) {
+      lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, `${name}${labels} ${value}`);
     }
+    const failures = "backscroll_errors_total";
+    lines.push(
+      `# HELP ${failures} Answers with an error, by its code.`,
+      `# TYPE ${failures} counter`,
+    );
+    for (const [code, count] of this.#failures) lines.push(`${failures}{code="${code}"} ${count}`);
     return `${lines.join("\n")}\n`;
   }
+}
+
+function gauge(name: string, help: string, value: number): Gauge {
+  return { name: `backscroll_${name}`, help, value };
+}
+
+function counter(name: string, help: string, value: number): Gauge {
+  return { ...gauge(name, help, value), type: "counter" };
+}
+
+/** None for a file. */
+function connectionGauges(figures: ReturnType<Engine["connections"]>): readonly Gauge[] {
+  if (figures === undefined) return [];
+  const { open, idle, waiting, retries } = figures;
+  return [
+    gauge("connections", "Open connections to the database.", open),
+    gauge("connections_idle", "Connections that no caller uses.", idle),
+    gauge("connections_waiting", "Callers that wait for a connection.", waiting),
+    counter(
+      "retries_total",
+      "Transactions repeated after a conflict or a lost connection.",
+      retries,
+    ),
+  ];
 }
 
 export async function serverGauges(
   engine: Engine,
   live: Subscribers,
   { used }: Budget,
+  version: string,
 ): Promise<Gauge[]> {
   const { tenants, databaseBytes, walBytes, followers } = await engine.status();
   const total = (pick: (tenant: (typeof tenants)[number]) => number) =>
     tenants.reduce((sum, tenant) => sum + pick(tenant), 0);
   const worst = (pick: (follower: (typeof followers)[number]) => number) =>
     Math.max(0, ...followers.map(pick));
-  const gauge = (name: string, help: string, value: number): Gauge => ({
-    name: `backscroll_${name}`,
-    help,
-    value,
-  });
   return [
     gauge("tenants", "Tenants in the store.", tenants.length),
     gauge(
@@ -121,14 +165,30 @@ export async function serverGauges(
     gauge("requests_in_progress", "Admitted requests without an answer.", used.requests),
     gauge("body_bytes_in_progress", "Bytes of bodies that are held in memory.", used.bytes),
     gauge("subscribers", "Callers that follow the change feed.", live.count),
-    {
-      ...gauge(
-        "subscribers_dropped_total",
-        "Subscribers dropped because they stalled.",
-        live.dropped,
-      ),
-      type: "counter",
-    },
+    counter("subscribers_dropped_total", "Subscribers dropped because they stalled.", live.dropped),
     gauge("resident_bytes", "Memory that the process holds.", process.memoryUsage.rss()),
+    gauge(
+      "event_loop_lag_seconds",
+      "The 99th percentile of the event loop's delays since the last reading.",
+      loopDelay(),
+    ),
+    counter("searches_total", "Searches of this process.", engine.searches.total),
+    counter(
+      "partial_searches_total",
+      "Searches that their deadline cut short.",
+      engine.searches.partial,
+    ),
+    ...connectionGauges(engine.connections()),
+    {
+      ...gauge("build_info", "The versions that run; always 1.", 1),
+      labels: `{version="${version}",node="${process.versions.node}"}`,
+    },
   ];
+}
+
+function loopDelay(): number {
+  const seconds = delays.percentile(99) / 1e9;
+  delays.reset();
+  // Nothing was measured yet.
+  return Number.isFinite(seconds) ? seconds : 0;
 }

@@ -168,6 +168,7 @@ export function recorded(metrics: Metrics, log: LogRequest): Middleware {
     const route = c.get("route") ?? "none";
     const { status } = c.res;
     metrics.record(method, route, status, seconds);
+    if (c.get("failure") !== undefined) metrics.recordFailure(c.get("failure"));
     log({
       requestId: c.get("id"),
       method,

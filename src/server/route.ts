@@ -17,13 +17,11 @@ import {
   MAX_REQUEST_BYTES,
   MAX_REQUEST_VALUES,
 } from "../model/limits.ts";
+import type { CopyStore } from "./app-options.ts";
 import type { BodyAllowance } from "./body.ts";
 import type { Subscribers } from "./live.ts";
 
 export type Method = "get" | "post" | "put" | "patch" | "delete";
-
-/** Writes a copy of the store to a new file. */
-export type CopyStore = (file: string, signal: AbortSignal) => Promise<{ readonly rows: number }>;
 
 /** An authenticated request with its access. */
 export interface Caller {

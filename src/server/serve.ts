@@ -13,14 +13,14 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkFields, checkMethods, checkPart } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { hostName } from "./admission.ts";
-import { type AppOptions, createApp } from "./app.ts";
+import { createApp } from "./app.ts";
+import type { AppOptions, CopyStore } from "./app-options.ts";
 import { listen } from "./listen.ts";
 import { type FollowerLimits, Subscribers } from "./live.ts";
 import type { BudgetOptions } from "./load/budget.ts";
 import { type RateLimit, RateLimiter } from "./load/budget.ts";
 import { LOOPBACK_NAMES, LocalAccess, type LocalOptions, tellsUsers } from "./local-access.ts";
 import type { LogRequest } from "./log.ts";
-import type { CopyStore } from "./route.ts";
 import { removeLeftOverCopies } from "./store-copy.ts";
 
 export interface ServerOptions {

@@ -19,7 +19,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { CopyStore } from "./route.ts";
+import type { CopyStore } from "./app-options.ts";
 
 /** Prefix of the copies' folders in the temporary folder, unlikely for other programs. */
 export const COPY_PREFIX = "backscroll-served-copy-";

@@ -7,7 +7,8 @@
 
 import type { Engine } from "../../engine/engine.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { type Caller, type CopyStore, defineRoute, type Route } from "../route.ts";
+import type { CopyStore } from "../app-options.ts";
+import { type Caller, defineRoute, type Route } from "../route.ts";
 import { StoreCopy } from "../store-copy.ts";
 
 /** SQLite's media type, which is not compressed: the hash is of the sent bytes. */

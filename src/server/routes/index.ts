@@ -7,7 +7,7 @@ import { CHANGE_ROUTES } from "./changes.ts";
 import { ENTRY_BATCH_ROUTES, ENTRY_ROUTES, MESSAGE_ROUTES } from "./entries.ts";
 import { GATEWAY_ROUTES } from "./gateway.ts";
 import { INGEST_ROUTES } from "./ingest.ts";
-import { INSIGHT_ROUTES, QUERY_ROUTES, RECAP_ROUTES } from "./insights.ts";
+import { BLAME_ROUTES, INSIGHT_ROUTES, QUERY_ROUTES, RECAP_ROUTES } from "./insights.ts";
 import { NOTE_ROUTES } from "./notes.ts";
 import { RECORD_ROUTES } from "./records.ts";
 import { SEARCH_ROUTES } from "./search.ts";
@@ -24,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...ENTRY_BATCH_ROUTES,
   ...SEARCH_ROUTES,
   ...RECAP_ROUTES,
+  ...BLAME_ROUTES,
   ...QUERY_ROUTES,
   ...INSIGHT_ROUTES,
   ...NOTE_ROUTES,

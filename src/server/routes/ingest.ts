@@ -10,7 +10,7 @@ import {
   toWireDescribed,
   type WireImportResult,
 } from "../../api/imported-session.ts";
-import { fromWireOriginalUpdate, toBase64, type WireOriginalUpdate } from "../../api/original.ts";
+import { fromWireOriginalUpdate, type WireOriginalUpdate } from "../../api/original.ts";
 import { fromWireFigures, toWireSession } from "../../api/session.ts";
 import { fromWire, toWire } from "../../api/shape.ts";
 import { fromWireFields } from "../../api/wire.ts";
@@ -22,6 +22,7 @@ import { ProblemLog } from "../../ingest/problems.ts";
 import type { ImportedEntry } from "../../ingest/source.ts";
 import { requireAnyActor } from "../../model/access.ts";
 import { INGESTED_FILE, ORIGINAL } from "../../model/answers/store.ts";
+import { toBase64 } from "../../model/base64.ts";
 import type { Block } from "../../model/block.ts";
 import { defined } from "../../model/defined.ts";
 import { BackscrollError } from "../../model/errors.ts";

@@ -4,11 +4,17 @@
  */
 
 import { z } from "zod";
+import { fromWire, toWire } from "../../api/shape.ts";
+import { shapeSchema } from "../../api/shape-schema.ts";
 import { fromWireFields } from "../../api/wire.ts";
+import { blameWork } from "../../blame/blame.ts";
+import { digestWork } from "../../blame/digest.ts";
+import { BLAME, BLAME_COMMIT, BLAME_LINE, WORK_DIGEST } from "../../model/answers/blame.ts";
 import { TRACE } from "../../model/answers/context.ts";
 import { ROLES } from "../../model/entry.ts";
 import { BRANCH_SCOPES } from "../../model/inputs/choices.ts";
 import { MAX_HITS, MAX_QUERY_BYTES } from "../../model/limits.ts";
+import { type OutlineInput, outlineSession } from "../../recap/outline.ts";
 import { DEFAULT_RECAP_SESSIONS, type RecapInput, recapSessions } from "../../recap/recap.ts";
 import { DEFAULT_RELATED, type RelatedInput, relatedSessions } from "../../recap/related.ts";
 import {
@@ -21,7 +27,7 @@ import { DEFAULT_TRACED_SESSIONS, traceWork } from "../../recap/trace.ts";
 import { toWireTrace } from "../../recap/wire/wire-trace.ts";
 import { resumeCommand } from "../../transfer/resume-command.ts";
 import { functionRoute, sessionRoute, tenantRoute } from "../plain-routes.ts";
-import { defineRoute, type Route } from "../route.ts";
+import { APPEND_LIMITS, defineRoute, type Route } from "../route.ts";
 import { count, countQuery, flagQuery, key } from "../schemas/common.ts";
 import { inputOf } from "../schemas/input.ts";
 import { asked, compacting, oneQuery } from "../schemas/search.ts";
@@ -97,6 +103,57 @@ export const RECAP_ROUTES: readonly Route[] = [
   }),
 ];
 
+/** What git knows of the commits comes with the request: a server has no clone. */
+export const BLAME_ROUTES: readonly Route[] = [
+  defineRoute({
+    method: "post",
+    path: "/v1/blame",
+    operation: "blameWork",
+    tag: "search",
+    summary: "Which sessions wrote commits, or lines of a file, and what was asked.",
+    scope: "read",
+    body: z.strictObject({
+      commits: z.array(shapeSchema(BLAME_COMMIT)),
+      lines: z.array(shapeSchema(BLAME_LINE)).optional().meta({
+        description: "Lines of one file, in their order; if left out, the commits are asked for.",
+      }),
+      path: z.string().optional().meta({ description: "The file of the lines." }),
+    }),
+    answer: {
+      status: 200,
+      description: "In the order of the commits or lines.",
+      schema: schemaOf(BLAME),
+    },
+    limits: APPEND_LIMITS,
+    handle: async ({ tenant }, { body }) => {
+      const { commits, lines, path } = body;
+      return toWire(
+        BLAME,
+        await blameWork(tenant, {
+          commits: fromWire([BLAME_COMMIT], commits),
+          ...(lines === undefined ? {} : { lines: fromWire([BLAME_LINE], lines) }),
+          ...(path === undefined ? {} : { path }),
+        }),
+      );
+    },
+  }),
+  defineRoute({
+    method: "post",
+    path: "/v1/pr",
+    operation: "digestWork",
+    tag: "search",
+    summary: "A digest of the conversations behind commits, for a reviewer.",
+    scope: "read",
+    body: z.strictObject({ commits: z.array(shapeSchema(BLAME_COMMIT)) }),
+    answer: { status: 200, description: "As Markdown.", schema: schemaOf(WORK_DIGEST) },
+    limits: APPEND_LIMITS,
+    handle: async ({ tenant }, { body }) => {
+      const commits = fromWire([BLAME_COMMIT], body.commits);
+      return toWire(WORK_DIGEST, await digestWork(tenant, { commits }));
+    },
+  }),
+];
+
 export const QUERY_ROUTES: readonly Route[] = [
   tenantRoute("searchMemory", asked, { prepare: oneQuery }),
   tenantRoute("searchFacts", asked, { prepare: oneQuery }),
@@ -130,6 +187,14 @@ export const INSIGHT_ROUTES: readonly Route[] = [
       cursor: text.optional(),
     },
     { run: ({ tenant }, input: ReviewInput) => reviewSessions(tenant, input) },
+  ),
+  functionRoute(
+    "outlineSession",
+    { leaf: key.optional(), offset: countQuery.optional(), find: words },
+    {
+      run: ({ tenant }, { sessionId, ...input }: OutlineInput & { readonly sessionId: string }) =>
+        outlineSession(tenant, sessionId, input),
+    },
   ),
   functionRoute(
     "resumeCommand",

@@ -1,7 +1,8 @@
 /** Sessions: create, find, change, fork, delete. */
 
 import { z } from "zod";
-import { toWireSession, toWireSessionPage, type WireSession } from "../../api/session.ts";
+import { toWireSession, type WireSession } from "../../api/session.ts";
+import { toWireSessionPage } from "../../api/session-page.ts";
 import { fromWireFields } from "../../api/wire.ts";
 import type { CreateSessionInput } from "../../engine/session-input.ts";
 import type { Access } from "../../model/access.ts";
@@ -74,6 +75,12 @@ export const SESSION_ROUTES: readonly Route[] = [
       metadata: metadataQuery.optional(),
       costs: flagQuery.optional().meta({
         description: "Adds `cost_microusd` to each session, without its sub-agents.",
+      }),
+      nested: flagQuery.optional().meta({
+        description: "Without sub-agents, and repeated runs of a machine as one row.",
+      }),
+      outcomes: flagQuery.optional().meta({
+        description: "Adds `outcome` to each session: how it ended.",
       }),
       limit: limitQuery.optional(),
       cursor: z.string().optional(),

@@ -5,6 +5,7 @@ import { type WireSession, wireNameOf } from "../../api/session.ts";
 import type { WireOf } from "../../api/shape.ts";
 import { SESSION_KINDS, sessionFields, shapeSchema } from "../../api/shape-schema.ts";
 import { toWireName, type WireName } from "../../api/wire.ts";
+import { OUTCOME } from "../../model/answers/context.ts";
 import { USAGE } from "../../model/entry.ts";
 import type { Session } from "../../model/session.ts";
 import {
@@ -77,9 +78,23 @@ export const sessionPage: z.ZodType = z
   .object({
     sessions: z.array(
       answered
-        .extend({ cost_microusd: count.optional().meta({ description: "Only with `costs`." }) })
+        .extend({
+          cost_microusd: count.optional().meta({ description: "Only with `costs`." }),
+          outcome: shapeSchema(OUTCOME)
+            .nullable()
+            .optional()
+            .meta({ description: "How it ended; only with `outcomes`." }),
+          sub_agents: count.optional().meta({ description: "Its sub-agents; only with `nested`." }),
+          repeats: z
+            .array(key)
+            .optional()
+            .meta({ description: "Ids of the runs folded into it; only with `nested`." }),
+        })
         .meta({ id: "ListedSession" }),
     ),
+    notes: z
+      .array(z.string())
+      .meta({ description: "Of an empty page: what its filters may have meant." }),
     next_cursor: z.string().nullable(),
   })
   .meta({ id: "SessionPage" });

@@ -46,6 +46,7 @@ import {
 import { CHANGE } from "../../model/change.ts";
 import { ENTRY, USAGE } from "../../model/entry.ts";
 import { FACT, MEMORY, RULE, RULE_LIST } from "../../model/note.ts";
+import { OUTLINE } from "../../model/outline.ts";
 import { RECORD_INFO } from "../../model/record.ts";
 import { REVIEW } from "../../model/review.ts";
 import { ROUTE_SESSION, SESSION_ROUTE } from "../../model/route.ts";
@@ -139,6 +140,7 @@ const NAMED: Readonly<Record<string, Shape>> = {
   TracedCall: TRACED_CALL,
   Clearing: CLEARING,
   Trace: TRACE,
+  Outline: OUTLINE,
   Review: REVIEW,
   ResumeCommand: RESUME_COMMAND,
   Facets: FACETS,
