@@ -48,7 +48,7 @@ export const SUBJECTS: Readonly<Record<SubjectName, (memory: TenantApi) => Promi
           ...texts.map((text, i) => ({
             id: crypto.randomUUID(),
             role: roleOf(i),
-            parts: [{ type: "text", text }],
+            parts: [{ type: "text" as const, text }],
           })),
         ),
       load: async () => (await chats.load("chat")).length,

@@ -59,7 +59,7 @@ export async function benchArchive(options: BenchOptions): Promise<boolean> {
 const UUID = /\b[0-9a-f]{8}(?=-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b)/g;
 
 /** Copies of the transcripts in which every id is another one, so that they are other sessions. */
-function copyAsOthers(from: string, to: string, copies: number): string {
+export function copyAsOthers(from: string, to: string, copies: number): string {
   const files = readdirSync(from, { recursive: true, withFileTypes: true });
   for (let copy = 0; copy < copies; copy++) {
     const rename = (text: string) =>

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { benchAdapters } from "./adapters.ts";
 import { benchAppend } from "./append.ts";
 import { benchArchive } from "./archive.ts";
+import { benchBlame } from "./blame.ts";
 import { benchContext } from "./context.ts";
 import { benchFleet } from "./fleet.ts";
 import { benchIngest } from "./ingest.ts";
@@ -21,6 +22,7 @@ const BENCHES: Readonly<Record<string, (options: BenchOptions) => Promise<boolea
   adapters: benchAdapters,
   append: benchAppend,
   archive: benchArchive,
+  blame: benchBlame,
   context: benchContext,
   fleet: benchFleet,
   ingest: benchIngest,
@@ -39,6 +41,7 @@ const HELP = `Usage: npm run bench -- NAME… [options]
   adapters turns and long loads by adapter, the 1,000th checkpoint, a resumed stream
   append   one append, batches, pages of sessions and messages, event-loop delay
   archive  ingest of a folder of real transcripts: paths, titles, speed, memory, size
+  blame    which session wrote commits and lines of a real repository (--data, --repository)
   context  building contexts and compacting, in sessions of 1,000 to 100,000 turns
   fleet    a PostgreSQL primary with a follower at two sizes (--messages, and ten times that): loads,
            appends, pages, searches; small tenants beside the large one; appends by 1, 2 and 4 nodes
@@ -46,7 +49,8 @@ const HELP = `Usage: npm run bench -- NAME… [options]
   mcp      latency of backscroll mcp among many messages, one process and several
   memory   public benchmarks beside FTS5: LoCoMo, BEAM, sde-bench, LongMemEval, those in --data
   page     the page in a Chromium: first paint, keystroke to results, a session of 100,000; without
-           --quick, or with --only minutes, also five minutes of scrolling through it
+           --quick, or with --only minutes, also five minutes of scrolling through it; with --data
+           the first two over a folder of transcripts, copied up to 871 sessions, too
   recall   hit@1 and hit@5 of search on labelled conversations, beside FTS5
   search   searches among many messages, beside FTS5; indexing, memory, size, cold start
   serve    a server under load beside a trivial one, its memory, many subscribers, and a hostile
@@ -69,10 +73,11 @@ Options
                      folder of transcripts (context: whether each session's contexts fit)
                      recall: or paraphrases, for questions in other words than their answers
                      memory: the folder with the benchmarks' files or clones (docs/benchmarks.md)
+  --repository PATH  blame: a clone of the repository; FOLDER/repository if left out
   --half NAME        memory: dev or held, that half of BEAM; both if left out
   --soak-seconds N   serve: length of the soak; 600 if left out, 60 with --quick
   --soak-rate N      serve: requests a second of the soak; 200 if left out
-  --copies N         archive: ingests the folder N times, each time as other sessions
+  --copies N         archive, page: ingests the folder N times, each time as other sessions
   --haystack NAME    recall: own (the question's conversation) or all (the default)
   --profile NAME     recall: default or plain
   --embedder local   recall, memory: with vectors of the local model
@@ -136,6 +141,7 @@ async function main(): Promise<number> {
     ...(recall === undefined ? {} : { recall }),
     ...(memory === undefined ? {} : { memory }),
     ...(values.data === undefined ? {} : { data: values.data }),
+    ...(values.repository === undefined ? {} : { repository: values.repository }),
     ...(values.mastra === undefined ? {} : { mastra: values.mastra }),
     ingest: { megabytes: Number(values.megabytes), files: Number(values.files) },
   };
@@ -167,6 +173,7 @@ function parse() {
       embedder: { type: "string" },
       vectors: { type: "string" },
       mastra: { type: "string" },
+      repository: { type: "string" },
     },
   });
 }

@@ -141,6 +141,9 @@ function start(address: string, home: string, tool = SEARCH): Promise<Figures> {
   });
 }
 
+/** After this time the hub has warmed its index. */
+const WARM_MS = 5_000;
+
 /** Idle agents that one hub serves. */
 const AGENTS = 10;
 
@@ -149,16 +152,17 @@ async function measureHub(report: Report, address: string, home: string): Promis
   const agents = Array.from({ length: AGENTS }, () => beginAgent(address, home));
   try {
     await Promise.all(agents.map(({ answered }) => answered));
+    await pause(WARM_MS);
+    const pids = processesOf(home);
+    const pssMb = pids.reduce((sum, pid) => sum + pssOf(pid), 0) / 1024;
+    report.measurement("sqlite", `${AGENTS} idle agents`, 1, { processes: pids.length, pssMb });
+    report.bar(`${AGENTS} idle agents in all, MB of PSS`, pssMb, 350);
     const listing = await repeat(STARTS, () => start(address, home, LIST));
     report.measurement("sqlite", "first tool, hub running", STARTS, listing);
     report.bar("new pipe to its first tool's answer, median ms", listing["toolMs"], 120);
     const searching = await repeat(STARTS, () => start(address, home));
     report.measurement("sqlite", "first search, hub running", STARTS, searching);
     report.bar("new pipe to what its first search found, median ms", searching["toolMs"], 120);
-    const pids = processesOf(home);
-    const pssMb = pids.reduce((sum, pid) => sum + pssOf(pid), 0) / 1024;
-    report.measurement("sqlite", `${AGENTS} idle agents`, 1, { processes: pids.length, pssMb });
-    report.bar(`${AGENTS} idle agents in all, MB of PSS`, pssMb, 350);
   } finally {
     for (const { child } of agents) child.stdin.end();
   }
@@ -171,6 +175,7 @@ const COLD_HOOKS = 20;
 async function measureHooks(report: Report, address: string, home: string): Promise<void> {
   const agent = beginAgent(address, home);
   await agent.answered;
+  await pause(WARM_MS);
   const warm = await inTurn(HOOKS, (i) => runHook(address, home, i));
   agent.child.stdin.end();
   report.measurement("sqlite", "hook, hub running", HOOKS, toFigures(warm));

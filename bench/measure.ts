@@ -24,6 +24,8 @@ export interface BenchOptions {
   /** The folder that `archive` ingests, and how often, each time as other sessions. */
   readonly data?: string;
   readonly copies: number;
+  /** A clone of the repository that `blame` asks about. */
+  readonly repository?: string;
   /** How long a server is kept under load, and by how many requests a second. */
   readonly soak: { readonly seconds: number; readonly rate: number };
   readonly ingest?: IngestBenchOptions;

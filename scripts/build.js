@@ -19,6 +19,7 @@ const DIST = join(ROOT, "dist");
 /** The entry points, by their names in `dist`. */
 const ENTRIES = {
   index: "src/index.ts",
+  types: "src/types.ts",
   "adapters/ai-sdk/index": "src/adapters/ai-sdk/index.ts",
   "adapters/anthropic-memory/index": "src/adapters/anthropic-memory/index.ts",
   "adapters/assistant-ui/index": "src/adapters/assistant-ui/index.ts",
@@ -29,7 +30,11 @@ const ENTRIES = {
   "archive/index": "src/archive/index.ts",
   "server/index": "src/server/index.ts",
   "client/index": "src/client/index.ts",
+  compat: "src/compat.ts",
+  "convert/index": "src/convert/index.ts",
   "gateway/index": "src/gateway/index.ts",
+  models: "src/models.ts",
+  work: "src/work.ts",
   "store-kit/index": "src/store-kit/index.ts",
   "store-kit/cases": "src/store-kit/cases.ts",
   "cli/main": "src/cli/main.ts",
@@ -58,11 +63,14 @@ const PACKAGE_FOLDER = /^.*[\\/]node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+/;
 const OF_CLIENT = /[\\/]src[\\/](client|adapters)[\\/]/;
 
 /**
- * Bundled packages: resolving and linking the two hundred files of the first three takes longer than all
- * other work of an MCP server before its first answer. The others are small.
+ * Bundled packages: all that is needed by everyone. An application gets no second copies of them, and
+ * resolving and linking the two hundred files of zod and MCP took longer than all other work of an MCP
+ * server before its first answer.
  */
 const BUNDLED = [
   "zod",
+  "hono",
+  "@hono/node-server",
   "@modelcontextprotocol/server",
   "@modelcontextprotocol/core",
   "marked",

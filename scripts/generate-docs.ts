@@ -8,7 +8,7 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toWireName } from "../src/api/wire.ts";
-import { COMMAND_GROUPS } from "../src/cli/commands/index.ts";
+import { COMMAND_GROUPS, VERBS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES, EXIT_MEANINGS } from "../src/cli/exit.ts";
 import { commandHelp, overviewHelp } from "../src/cli/help.ts";
 import { type AutoPolicyName, CLAW_VARIABLE } from "../src/gateway/compaction/auto-policy.ts";
@@ -17,7 +17,7 @@ import { TOOLS } from "../src/mcp/tools/index.ts";
 import { COMPACTION } from "../src/model/compaction-numbers.ts";
 import { formatCount } from "../src/model/display.ts";
 import { ENTRY_KINDS } from "../src/model/entry.ts";
-import { ERROR_CODES } from "../src/model/errors.ts";
+import { ERROR_CODES, isRetryable } from "../src/model/errors.ts";
 import type { JsonValue } from "../src/model/json.ts";
 import * as limits from "../src/model/limits.ts";
 import {
@@ -36,7 +36,7 @@ const ROOT = join(import.meta.dirname, "..");
 
 /** The parts by name. */
 const PARTS: Readonly<Record<string, () => string>> = {
-  "cli-overview": () => fenced("text", overviewHelp(COMMAND_GROUPS)),
+  "cli-overview": () => fenced("text", overviewHelp(VERBS)),
   "cli-commands": commandReference,
   "compaction-numbers": compactionTable,
   "compaction-policies": policyTable,
@@ -213,10 +213,12 @@ function filterTable(): string {
 function errorTable(): string {
   const comments = commentsOf("src/model/errors.ts", /"(\w+)",/);
   return table(
-    ["code", "meaning", "exit code"],
+    ["code", "meaning", "again", "exit code"],
     ERROR_CODES.map((code) => [
-      `\`${code}\``,
+      // What `error.documentation` links to.
+      `<a id="${code}"></a>\`${code}\``,
       comments.get(code) ?? missing(code),
+      isRetryable(code) ? "yes" : "",
       String(EXIT_CODES[code]),
     ]),
   );

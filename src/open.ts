@@ -4,11 +4,14 @@
  */
 
 import { Engine, type EngineOptions } from "./engine/engine.ts";
+import { SessionHandle } from "./engine/session-handle.ts";
+import { TenantEngine } from "./engine/tenant-engine.ts";
 import { BackscrollError } from "./model/errors.ts";
 import { checkFields, checkPart } from "./model/input.ts";
 import type { Backend, Language, Telemetry, ToolIndexing } from "./model/inputs/choices.ts";
 import { INPUTS } from "./model/inputs/index.ts";
 import type { Embedder, TextModel } from "./model/models.ts";
+import { loadOptional } from "./model/optional-package.ts";
 import { readVariable } from "./model/variables.ts";
 import { type AiSdkEmbeddingModel, toEmbedder } from "./providers/embedding/to-embedder.ts";
 import { type AiSdkModel, isAiSdkModel, languageModel } from "./providers/language-model.ts";
@@ -16,7 +19,7 @@ import type { IndexingOptions } from "./store/index/indexing-options.ts";
 import type { IndexSetting } from "./store/index/stored-indexing.ts";
 import { openSqliteStore } from "./store/sqlite/open-sqlite-store.ts";
 import type { Store, StoreOptions } from "./store/store.ts";
-import { loadTracer, traceStore } from "./telemetry.ts";
+import { loadTelemetry, traceCalls, traceStore } from "./telemetry.ts";
 
 export interface OpenOptions
   extends Omit<StoreOptions, "indexing">,
@@ -64,18 +67,25 @@ export async function open(address: string, options: OpenOptions = {}): Promise<
     models: toTextModels(models),
     ...(embedder === undefined ? {} : { embedder: toEmbedder(embedder) }),
   };
-  const tracer = telemetry === "off" ? undefined : await loadTracer();
+  const loaded = telemetry === "off" ? undefined : await loadTelemetry();
   const { indexing } = options;
   if (indexing !== undefined) checkPart(indexing, "indexing", INPUTS["open.indexing"]);
   const plain = await openBackend(address, options);
   const kind = backendOf(address) === "sqlite" ? "internal" : "client";
   const store =
-    tracer === undefined
+    loaded === undefined
       ? plain
-      : traceStore(plain, tracer, { content: telemetry === "content", kind });
-  if (embedder === undefined) return new Engine(store, engineOptions);
-  const heads = options.readOnly === true ? undefined : await readHeads(store);
-  return new Engine(store, engineOptions, heads, options.onWarning);
+      : traceStore(plain, loaded.tracer, { content: telemetry === "content", kind });
+  const heads =
+    embedder === undefined || options.readOnly === true ? undefined : await readHeads(store);
+  const engine = new Engine(store, engineOptions, heads, options.onWarning);
+  return loaded === undefined
+    ? engine
+    : traceCalls(engine, loaded.tracer, loaded.durations, isHandle);
+}
+
+function isHandle(value: unknown): value is object {
+  return value instanceof TenantEngine || value instanceof SessionHandle;
 }
 
 /** The feed's end of each tenant: later changes are embedded as they arrive. */
@@ -96,7 +106,11 @@ async function openBackend(address: string, given: StoreOptions): Promise<Store>
   switch (backendOf(address)) {
     case "postgres": {
       // Loaded on demand: an embedded store should not pay for a database driver.
-      const { openPostgresStore } = await import("./store/postgres/open-postgres-store.ts");
+      const { openPostgresStore } = await loadOptional(
+        "pg",
+        "PostgreSQL needs",
+        () => import("./store/postgres/open-postgres-store.ts"),
+      );
       return openPostgresStore(address, options);
     }
     case "sqlite":

@@ -118,7 +118,7 @@ test("slow packages are loaded on demand", () => {
 });
 
 /** Folders that a browser may load: pure code without Node. */
-const IN_BROWSERS = /^(model|async|secrets|transcript|api|client|search|recap\/wire)$/;
+const IN_BROWSERS = /^(model|async|secrets|transcript|convert|api|client|search|recap\/wire)$/;
 
 /** The files of a folder, and those that are loaded with them. */
 function filesLoadedBy(folder: string): string[] {

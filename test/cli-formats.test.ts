@@ -192,8 +192,7 @@ describe("export", () => {
   });
 
   test.each([
-    [["export"], "a session and --format, or --all"],
-    [["export", "x"], "--format NAME"],
+    [["export"], "export needs a session, or --all"],
     [["export", "x", "--format", "word"], "no format word"],
     [["export", "x", "--format", "html", "--full"], "leave out --full"],
     [["export", "--all", "--format", "html"], "--all exports whole sessions; leave out --format"],

@@ -185,7 +185,7 @@ test("slow work continues in a separate process", async () => {
   const ran = await runCli(["hook", "claude-code"], { env: late, cwd: folder, input });
   expect([ran.code, ran.stdout]).toEqual([0, ""]);
   expect(ran.stderr).toBe("backscroll: SessionEnd took too long, and goes on by itself\n");
-  await vi.waitFor(async () => expect((await cli(["search", "port"])).stdout).toContain("7423"), {
+  await vi.waitFor(async () => expect((await cli(["search", "7423"])).stdout).toContain("7423"), {
     timeout: 60_000,
     interval: 100,
   });

@@ -73,14 +73,18 @@ async function found(...args: string[]): Promise<string[]> {
 }
 
 describe("search", () => {
-  test("accepts a question as typed, and shows the messages around the answer", async () => {
+  test("accepts a question as typed, and shows the answer beside it, or the messages around", async () => {
     const { code, stdout, stderr } = await cli("search", "why", "does", "cron", "run", "twice");
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/^cron {2}Cron runs twice\n {2}coder · \S+ \S+$/m);
-    expect(stdout).toContain("▸ #1 user · ana\n    Why does the nightly cron job run twice?\n");
-    expect(stdout).toContain("  #0 user · ana\n    Hello there.\n");
-    expect(stdout).toContain("  #2 assistant · coder\n    Because the lock file is gone.\n");
-    expect(stdout).not.toContain("#3");
+    expect(stdout).toContain("▸ ana asked  #1  Why does the nightly cron job run twice?\n");
+    expect(stdout).toContain("  it said    #2  Because the lock file is gone.\n");
+    expect(stdout).not.toContain("Hello there.");
+    const around = await cli("search", "why does cron run twice", "-B", "1", "-A", "1");
+    expect(around.stdout).toContain(
+      "▸ #1 user · ana\n    Why does the nightly cron job run twice?\n",
+    );
+    expect(around.stdout).toContain("  #0 user · ana\n    Hello there.\n");
     expect(stdout).not.toContain("\u001b");
   });
 
@@ -151,6 +155,8 @@ describe("search", () => {
       notes: [],
       indexing: false,
       degraded: false,
+      next_cursor: null,
+      total: 1,
       partial: false,
       explanation: {
         terms: expect.arrayContaining([{ term: "night", documents: 1, weight: number }]),
@@ -394,6 +400,14 @@ describe("recap and trace", () => {
   test("missing and wrong arguments are reported", async () => {
     expect((await cli("recap", "--project", "nowhere")).code).toBe(1);
     expect((await cli("trace", "--file", "nowhere.ts")).code).toBe(1);
+    for (const command of [
+      ["trace", "--file", "run.mk"],
+      ["stats"],
+      ["related", "--question", "x"],
+    ]) {
+      const { stdout, stderr } = await cli(...command, "--project", "deploy");
+      expect(stdout + stderr).toContain("the project deploy; did you mean deploys?");
+    }
     const both = await cli("trace", "--file", "a", "--error", "b");
     expect([both.code, both.stderr]).toEqual([2, expect.stringContaining("one of --file")]);
     const period = await cli("recap", "--since", "today", "--until", "2d");

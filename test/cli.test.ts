@@ -132,7 +132,7 @@ describe("new and list", () => {
 
   test("prints a table, without colours unless it is a terminal", async () => {
     const text = await ok("list");
-    expect(text).toMatch(/^ID +AGE +LAST INPUT +AGENT +OWNER +MESSAGES +TITLE$/m);
+    expect(text).toMatch(/^ID +AGE +LAST INPUT +AGENT +OWNER +ENDED +MESSAGES +TITLE$/m);
     expect(text).toContain("review-1");
     expect(text).not.toContain("\u001b");
   });

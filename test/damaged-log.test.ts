@@ -16,8 +16,9 @@ import {
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { open, type StoreLoss } from "../src/index.ts";
+import { open } from "../src/index.ts";
 import { findLoss } from "../src/store/sqlite/opening/look-at-log.ts";
+import type { StoreLoss } from "../src/types.ts";
 import { Child } from "./support/child.ts";
 import { callCli } from "./support/cli.ts";
 import type { CrashLine, CrashTask } from "./support/crash-lines.ts";

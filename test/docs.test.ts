@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -49,7 +50,13 @@ const MODULES = [
   ["backscroll/openai-agents", "adapters/openai-agents/index"],
   ["backscroll/server", "server/index"],
   ["backscroll/client", "client/index"],
+  ["backscroll/convert", "convert/index"],
+  ["backscroll/compat", "compat"],
   ["backscroll/gateway", "gateway/index"],
+  ["backscroll/ingest", "archive/index"],
+  ["backscroll/models", "models"],
+  ["backscroll/work", "work"],
+  ["backscroll/types", "types"],
   ["backscroll/store-kit", "store-kit/index"],
 ] as const;
 
@@ -244,7 +251,8 @@ describe("the commands in the documents", () => {
       Object.entries(real).reduce((text, [id, other]) => text.replaceAll(id, other), example);
 
     beforeAll(async () => {
-      mkdirSync(home);
+      mkdirSync(join(home, "src"), { recursive: true });
+      createRepository(home);
       real = await createWorld(join(folder, "world.db"));
       model = await startModelServer();
       embedding = await startEmbeddingServer();
@@ -271,8 +279,10 @@ describe("the commands in the documents", () => {
         env: env(name === "embed"),
         cwd: home,
       });
-      // The example session was not ingested, so there may be nothing to resume, trace or relate.
-      const codes = ["recap", "related", "resume", "trace", "unasked ask"].includes(name)
+      // The example session was not ingested, so there may be nothing to resume, trace or blame.
+      const codes = ["blame", "pr", "recap", "related", "resume", "trace", "unasked ask"].includes(
+        name,
+      )
         ? [0, 1]
         : [0];
       expect(codes, ran.stderr).toContain(ran.code);
@@ -362,4 +372,21 @@ function shell(script: string, home: string, env: Record<string, string> = {}): 
     cwd: home,
     env: { HOME: home, PATH: path, ...env },
   });
+}
+
+/** With `src/cron.ts`, and a branch `feature` that changes it. */
+function createRepository(folder: string): void {
+  const run = (...args: readonly string[]) =>
+    execFileSync("git", ["-c", "user.name=Ana", "-c", "user.email=ana@shop.example", ...args], {
+      cwd: folder,
+      stdio: "ignore",
+    });
+  const cron = join(folder, "src/cron.ts");
+  run("init", "-q", "-b", "main");
+  for (const branch of ["main", "feature"]) {
+    if (branch === "feature") run("checkout", "-q", "-b", branch);
+    writeFileSync(cron, `// ${branch}\n`.repeat(30));
+    run("add", "src/cron.ts");
+    run("commit", "-q", "-m", branch);
+  }
 }

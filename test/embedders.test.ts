@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { compatibleEmbedder, embeddingModel, localEmbedder } from "../src/index.ts";
+import { compatibleEmbedder, embeddingModel, localEmbedder } from "../src/models.ts";
 import { retryAfterMs } from "../src/providers/embedding/compatible-embedder.ts";
 import { guardEmbedder, toEmbedder } from "../src/providers/embedding/to-embedder.ts";
 import {

@@ -7,7 +7,8 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { type FactExtractor, open } from "../src/index.ts";
+import { open } from "../src/index.ts";
+import type { FactExtractor } from "../src/models.ts";
 import { removeFolder } from "./support/folder.ts";
 import { createDatabase } from "./support/postgres.ts";
 

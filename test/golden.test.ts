@@ -52,7 +52,7 @@ function createPlain(): (text: string) => string {
       )
       .replace(/"source":"\w+#/g, '"source":"…#')
       .replace(/"(bytes|database_bytes|content_bytes|score|lag)":[\d.e-]+/g, '"$1":0')
-      .replace(/\/share\/\w+(-\w+)*/g, "/share/…")
+      .replace(/\/share\/[\w-]+/g, "/share/…")
       .replace(/"days":\[[^\]]*\]/g, '"days":[]')
       .replace(/\((UTC|\w+\/\w+)\)/g, "(ZONE)")
       .replace(/127\.0\.0\.1:\d+/g, "HOST");

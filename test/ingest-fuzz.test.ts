@@ -103,8 +103,9 @@ test.each(FIXTURES)("no damage to %s makes a reader throw", async (name) => {
       const damaged = mutations.reduce(mutate, whole);
       const { sessions } = await readWhole(damaged, { source, path: "/a", pieces: 1000 });
       for (const { entries } of sessions) {
-        const ids = entries.map(({ sourceId }) => sourceId);
-        expect(new Set(ids).size).toBe(ids.length);
+        // A repeated id stands for other content: the import gives it an id of its own.
+        const distinct = entries.map((entry) => JSON.stringify(entry));
+        expect(new Set(distinct).size).toBe(entries.length);
       }
     }),
     { numRuns: RUNS },

@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readTranscript } from "../src/index.ts";
+import { readTranscript } from "../src/archive/index.ts";
 import { JsonOutline } from "../src/ingest/json-outline.ts";
 import { recogniseSource, SOURCES } from "../src/ingest/sources.ts";
 import { ROOT } from "./support/cli.ts";

@@ -4,15 +4,9 @@ import { inspect } from "node:util";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { turns } from "../src/engine/context/cases/fixture.cases.ts";
-import {
-  compatibleModel,
-  type Engine,
-  type LanguageModelOptions,
-  languageModel,
-  open,
-  type SessionHandle,
-} from "../src/index.ts";
+import { type Engine, open, type SessionHandle } from "../src/index.ts";
 import { isPlainObject } from "../src/model/json.ts";
+import { compatibleModel, type LanguageModelOptions, languageModel } from "../src/models.ts";
 import {
   type Answer,
   after,

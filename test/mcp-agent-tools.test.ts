@@ -41,7 +41,7 @@ test("an agent gets seven tools in 8 KB, with the arguments of a model", async (
     ...Object.keys(inputSchema.properties ?? {}),
   ]);
   expect(listed).toEqual([
-    ["search_past_conversations", "query", "project", "agent", "since", "until", "limit"],
+    ["search_past_conversations", "query", "project", "agent", "since", "until", "limit", "cursor"],
     [
       "read_past_conversation",
       "around",
@@ -55,6 +55,8 @@ test("an agent gets seven tools in 8 KB, with the arguments of a model", async (
       "trace_past_error_file_or_command",
       "error",
       "file",
+      "line",
+      "commit",
       "command",
       "project",
       "since",

@@ -125,10 +125,10 @@ test("a search in full has windows of four and four, and ten hits", async () => 
 });
 
 test.each([
-  [{ context_before: 4 }, 10, [4, 5, 6, 7, 8, 9]],
-  [{ context_after: 0 }, 10, [4, 5, 6, 7, 8]],
-  [{ context_before: 2, context_after: 1 }, 10, [6, 7, 8, 9]],
-  [{ limit: 3, context_before: 1 }, 3, [7, 8, 9]],
+  [{ context_before: 4 }, 10, [5, 6, 7, 8, 9]],
+  [{ context_after: 0 }, 10, [5, 6, 7, 8, 9]],
+  [{ context_before: 2, context_after: 1 }, 10, [7, 8, 9]],
+  [{ limit: 3, context_before: 1 }, 3, [8, 9]],
 ])(
   "%j gives data: whole windows, and as many hits as a full answer",
   async (sizes, hits, indices) => {

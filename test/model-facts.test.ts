@@ -4,7 +4,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { compatibleModel, type Engine, open, type SessionHandle } from "../src/index.ts";
+import { type Engine, open, type SessionHandle } from "../src/index.ts";
+import type { JsonObject } from "../src/model/json.ts";
+import { compatibleModel } from "../src/models.ts";
 import { callCli, runCli } from "./support/cli.ts";
 import { removeFolder } from "./support/folder.ts";
 import {
@@ -37,7 +39,7 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
-async function talk(metadata: Parameters<Engine["createSession"]>[0]["metadata"] = ON) {
+async function talk(metadata: JsonObject = ON) {
   const session = await engine.createSession({ agent: "coder", createdBy: "ana", metadata });
   await session.append([
     { role: "user", actor: "ana", content: "I live in Rome; my key is sk-abcdefghij0123456789." },

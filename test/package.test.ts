@@ -10,14 +10,17 @@ import * as archive from "../src/archive/index.ts";
 import { COMMANDS } from "../src/cli/commands/index.ts";
 import { EXIT, EXIT_CODES } from "../src/cli/exit.ts";
 import * as client from "../src/client/index.ts";
+import * as compat from "../src/compat.ts";
 import * as gateway from "../src/gateway/index.ts";
 import * as library from "../src/index.ts";
 import { PROMPTS } from "../src/mcp/prompts.ts";
 import { TEMPLATES } from "../src/mcp/resources.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
+import * as models from "../src/models.ts";
 import * as server from "../src/server/index.ts";
 import * as storeCases from "../src/store-kit/cases.ts";
 import * as storeKit from "../src/store-kit/index.ts";
+import * as work from "../src/work.ts";
 import { ROOT } from "./support/cli.ts";
 
 /**
@@ -50,6 +53,11 @@ test("the package has these entry points and no others", () => {
       default: "./dist/adapters/claude-agent-sdk/index.js",
     },
     "./client": { types: "./dist/client/index.d.ts", default: "./dist/client/index.js" },
+    "./compat": { types: "./dist/compat.d.ts", default: "./dist/compat.js" },
+    "./convert": {
+      types: "./dist/convert/index.d.ts",
+      default: "./dist/convert/index.js",
+    },
     "./gateway": { types: "./dist/gateway/index.d.ts", default: "./dist/gateway/index.js" },
     "./ingest": { types: "./dist/archive/index.d.ts", default: "./dist/archive/index.js" },
     "./langgraph": {
@@ -60,6 +68,7 @@ test("the package has these entry points and no others", () => {
       types: "./dist/adapters/mastra/index.d.ts",
       default: "./dist/adapters/mastra/index.js",
     },
+    "./models": { types: "./dist/models.d.ts", default: "./dist/models.js" },
     "./openai-agents": {
       types: "./dist/adapters/openai-agents/index.d.ts",
       default: "./dist/adapters/openai-agents/index.js",
@@ -70,6 +79,8 @@ test("the package has these entry points and no others", () => {
       types: "./dist/store-kit/cases.d.ts",
       default: "./dist/store-kit/cases.js",
     },
+    "./types": { types: "./dist/types.d.ts", default: "./dist/types.js" },
+    "./work": { types: "./dist/work.d.ts", default: "./dist/work.js" },
     "./package.json": "./package.json",
   });
   expect(manifest["bin"]).toEqual({ backscroll: "bin/backscroll.js" });
@@ -81,39 +92,97 @@ test("the library has these names at run time", () => {
   expect(Object.keys(library).sort()).toEqual([
     "BackscrollError",
     "CHANGE_KINDS",
-    "ConversationResource",
     "ENTRY_KINDS",
     "ERROR_CODES",
     "Engine",
-    "LIST_PRICES",
     "MessageStream",
     "PROVIDERS",
     "SessionHandle",
     "TOKEN_ESTIMATE",
     "TenantEngine",
+    "backup",
+    "contextWindow",
+    "inputTextOf",
+    "open",
+    "renderContext",
+    "restore",
+    "textOf",
+    "verifyBackup",
+  ]);
+});
+
+test("the library has these types, and backscroll/types has every one", () => {
+  const [root, all] = ["src/index.ts", "src/types.ts"].map((file) =>
+    readFileSync(join(ROOT, file), "utf8"),
+  );
+  expect(typesIn(root ?? "").length).toBeLessThanOrEqual(90);
+  expect(typesIn(root ?? "").join(" ")).toBe(
+    [
+      "Access AppendOptions BackupReport Block BlockInput Branch",
+      "BranchInput BuildContextInput BuiltContext Change ChangeKind CommitInput",
+      "CompactInput CompactionResult ContentInput ContextMessage ContextPart ContextWindow",
+      "CopyOptions CopyReport CreateSessionInput DeleteOptions Durability EditInput",
+      "Embedder EngineOptions EnsureSessionInput Entry EntryInput EntryKind",
+      "EntryListPage EntryStatus ErrorCode ErrorDetails Fact FactInput",
+      "ForkInput HistoryInput ImageBlock IndexingOptions JsonObject JsonValue",
+      "ListChangesInput ListEntriesInput ListMessagesInput ListSessionsInput Memory MemoryInput",
+      "MessageInput MessagePage Omission OpaqueBlock OpenMessageInput OpenOptions",
+      "Origin Provider PruneOptions RecallOptions RecallScope Recalled",
+      "RenderedContext Retention Role Rule SearchHit SearchInput",
+      "SearchResult Session SessionListPage Stats StatsInput StoreOptions",
+      "StoreStatus SubscribeInput SummarizeOptions Summary Telemetry TenantStatus",
+      "TextBlock TextModel ThinkingBlock TokenCounter Tombstone ToolCallInput",
+      "ToolResultBlock ToolResultInput ToolUseBlock UpdateSessionInput Usage WindowItem",
+    ].join(" "),
+  );
+  for (const entry of ["index", "models", "work"]) {
+    expect(all).toContain(`export type * from "./${entry}.ts";`);
+  }
+});
+
+/** The types that a module exports by name. */
+function typesIn(source: string): string[] {
+  return [...source.matchAll(/export (type )?\{([^}]*)\}/g)]
+    .flatMap(([, ofAll, names = ""]) =>
+      names.split(",").map((name) => `${ofAll ?? ""}${name.trim()}`),
+    )
+    .flatMap((name) => /^type (?:type )?(\w+)/.exec(name)?.[1] ?? [])
+    .sort();
+}
+
+test("backscroll/models has these names at run time", () => {
+  expect(Object.keys(models).sort()).toEqual([
+    "LIST_PRICES",
+    "compatibleEmbedder",
+    "compatibleModel",
+    "embeddingModel",
+    "followEmbeddings",
+    "languageModel",
+    "localEmbedder",
+  ]);
+});
+
+test("backscroll/work has these names at run time", () => {
+  expect(Object.keys(work).sort()).toEqual([
+    "blameWork",
+    "digestWork",
+    "recapSessions",
+    "relatedSessions",
+    "reviewSessions",
+    "traceWork",
+  ]);
+});
+
+test("backscroll/compat has these names at run time", () => {
+  expect(Object.keys(compat).sort()).toEqual([
+    "ConversationResource",
     "appendCommit",
     "appendMessage",
     "appendOpen",
-    "backup",
-    "compatibleEmbedder",
-    "compatibleModel",
-    "contextWindow",
-    "embeddingModel",
-    "followEmbeddings",
-    "inputTextOf",
-    "languageModel",
-    "localEmbedder",
+    "indexAll",
+    "indexFile",
     "newSession",
-    "open",
-    "readTranscript",
-    "recapSessions",
-    "relatedSessions",
-    "renderContext",
-    "restore",
-    "reviewSessions",
-    "textOf",
-    "traceWork",
-    "verifyBackup",
+    "parseSessionFile",
   ]);
 });
 
@@ -224,11 +293,10 @@ test("backscroll/store-kit has these names at run time", () => {
 test("backscroll/ingest has these names at run time", () => {
   expect(Object.keys(archive).sort()).toEqual([
     "compositeKey",
-    "indexAll",
-    "indexFile",
     "ingest",
     "parseSessionFile",
     "projectId",
+    "readTranscript",
     "retitleSessions",
     "watchPlaces",
     "workstationId",
@@ -408,6 +476,8 @@ test("MCP has these tools, each for a scope", () => {
       "since",
       "until",
       "limit",
+      "cursor",
+      "sort",
       "with_notes",
       "exclude_session",
       "detail",
@@ -443,6 +513,8 @@ test("MCP has these tools, each for a scope", () => {
       "file",
       "command",
       "error",
+      "line",
+      "commit",
       "since",
       "until",
       "project",
@@ -512,9 +584,12 @@ describe("the command line", () => {
   test("has these commands", () => {
     expect(COMMANDS.map(({ name }) => name)).toEqual([
       "search",
+      "pick",
       "recap",
       "related",
       "trace",
+      "blame",
+      "pr",
       "status",
       "list",
       "show",
@@ -553,7 +628,6 @@ describe("the command line", () => {
       "fork",
       "delete",
       "context",
-      "usage",
       "recall",
       "compact",
       "summarize",
@@ -573,7 +647,6 @@ describe("the command line", () => {
       "rules reject",
       "rules remove",
       "rules add",
-      "sessions",
       "routes list",
       "routes show",
       "routes set",
@@ -590,9 +663,12 @@ describe("the command line", () => {
       "backup",
       "restore",
       "export",
+      "share",
       "tenant delete",
       "completions",
       "version",
+      "usage",
+      "sessions",
     ]);
   });
 

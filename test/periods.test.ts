@@ -180,7 +180,11 @@ describe.each(ZONES)("in %s", (zone) => {
       async (period) =>
         momentsOf((await rest("/v1/trace", period, { command: "make beacon" })).sessions),
     ],
-    ["list_sessions", async (period) => momentsOf((await tool("list_sessions", period)).sessions)],
+    [
+      "list_sessions",
+      async (period) =>
+        momentsOf((await tool("list_sessions", period, { sub_agents: true })).sessions),
+    ],
     [
       "search_sessions",
       async (period) =>

@@ -9,7 +9,8 @@
 import { copyFileSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Engine, open, type StoreLoss, textOf } from "../src/index.ts";
+import { type Engine, open, textOf } from "../src/index.ts";
+import type { StoreLoss } from "../src/types.ts";
 import { createFolder } from "./support/folder.ts";
 import { SEED, seeded } from "./support/random.ts";
 import { isStress, repeats } from "./support/repeats.ts";

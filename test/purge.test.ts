@@ -1,8 +1,15 @@
 import { mkdtempSync, readFileSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { lineTerms } from "../src/blame/lines/line-terms.ts";
 import { open } from "../src/open.ts";
+import { runNow } from "../src/search/drive.ts";
+import { Blobs } from "../src/search/index/blobs.ts";
+import { IndexCache } from "../src/search/index/index-cache.ts";
+import { SegmentReader } from "../src/search/index/segment-reader.ts";
+import type { BlobKey } from "../src/search/port.ts";
 import { callCli, type Ran } from "./support/cli.ts";
 import { removeFolder } from "./support/folder.ts";
 
@@ -122,6 +129,71 @@ describe("doctor --purge", () => {
     expect(leftovers()).toEqual([]);
     expect(await reader.searchMemory("koala")).toHaveLength(1);
   });
+});
+
+/** The terms of changed lines, files and commits in every stored segment, read from its bytes. */
+function storedLineTerms(): string[] {
+  const file = new DatabaseSync(`${db}-index`, { readOnly: true });
+  const rows = file.prepare("SELECT segment, blob, bytes FROM index_blobs").all();
+  file.close();
+  const bytesOf = (key: BlobKey) =>
+    rows.find(({ segment, blob }) => segment === key.segment && blob === key.blob)?.["bytes"];
+  const blobs = new Blobs(new IndexCache());
+  const terms = [...new Set(rows.map(({ segment }) => segment as number))].flatMap((segment) =>
+    runNow(
+      blobs.complete(() =>
+        SegmentReader.open(segment, blobs)?.termsWithPrefix("message", "", 1_000),
+      ),
+      (need) => (need.need === "blobs" ? need.keys.map(bytesOf) : undefined) as never,
+    ),
+  );
+  return terms
+    .filter((term) => /^[-+/=#]:/.test(term ?? ""))
+    .map(String)
+    .sort();
+}
+
+test("a purge leaves no term of a changed line in any segment, but those of stored messages", async () => {
+  const edit = (name: string) => ({
+    role: "assistant" as const,
+    actor: "coder",
+    content: [
+      {
+        type: "tool_use" as const,
+        id: name,
+        name: "Edit",
+        input: {
+          file_path: `/srv/${name}.ts`,
+          old_string: `const before${name} = 1;`,
+          new_string: `const after${name} = 2;`,
+        },
+      },
+    ],
+  });
+  let expected: string[] = [];
+  {
+    await using memory = await open(db, { inThread: true, indexing: { flushAt: 0 } });
+    const kept = await memory.createSession({ agent: "coder", createdBy: "ana" });
+    await kept.append(edit("quokkas"));
+    const { id } = await kept.append(edit("numbats"));
+    await memory.maintainIndex("flush");
+    const gone = await memory.createSession({ agent: "coder", createdBy: "ana" });
+    await gone.append(edit("wombats"));
+    await memory.maintainIndex("flush");
+    const store = new DatabaseSync(db, { readOnly: true });
+    const setting = store.prepare("SELECT value FROM store WHERE key = 'indexing'").get();
+    store.close();
+    const { lineKey } = JSON.parse(String(setting?.["value"])) as { lineKey: string };
+    const termsOf = (name: string) => [...lineTerms(edit(name).content, lineKey, () => false)];
+    expected = termsOf("quokkas").sort();
+    expect(expected).toHaveLength(3);
+    const all = ["quokkas", "numbats", "wombats"].flatMap(termsOf).sort();
+    expect(storedLineTerms()).toEqual(all);
+    await kept.removeEntry(id);
+    await gone.delete();
+  }
+  expect((await doctor("--purge")).code).toBe(0);
+  expect(storedLineTerms()).toEqual(expected);
 });
 
 describe("doctor --rebuild", () => {

@@ -14,12 +14,15 @@ import * as mastra from "../src/adapters/mastra/index.ts";
 import * as agents from "../src/adapters/openai-agents/index.ts";
 import * as archive from "../src/archive/index.ts";
 import * as client from "../src/client/index.ts";
+import * as compat from "../src/compat.ts";
 import * as gateway from "../src/gateway/index.ts";
 import type { Engine, SessionHandle } from "../src/index.ts";
 import * as library from "../src/index.ts";
 import { INPUTS } from "../src/model/inputs/index.ts";
+import * as models from "../src/models.ts";
 import * as server from "../src/server/index.ts";
 import * as storeKit from "../src/store-kit/index.ts";
+import * as work from "../src/work.ts";
 import { removeFolder } from "./support/folder.ts";
 
 /**
@@ -27,7 +30,7 @@ import { removeFolder } from "./support/folder.ts";
  * its own; an empty list means that it has no options.
  */
 const OPTIONS_OF: Readonly<Record<string, readonly (keyof typeof INPUTS)[]>> = {
-  // backscroll
+  // backscroll, and its compat, models, work
   appendCommit: ["openMessage.commit"],
   appendMessage: ["append", "append.options"],
   appendOpen: ["openMessage"],
@@ -49,12 +52,14 @@ const OPTIONS_OF: Readonly<Record<string, readonly (keyof typeof INPUTS)[]>> = {
   restore: ["copy"],
   reviewSessions: ["reviewSessions"],
   textOf: [],
+  blameWork: ["blameWork"],
+  digestWork: ["digestWork"],
   traceWork: ["traceWork"],
   verifyBackup: ["copy"],
   // adapters
   agentsSession: ["agentsSession"],
   anthropicMemory: ["anthropicMemory"],
-  chatStore: ["chatStore"],
+  chatStore: ["chatStore", "chatStore.list", "chatStore.receive", "chatStore.save"],
   checkpointSaver: ["checkpointSaver", "pruneCheckpoints"],
   claudeSessionStore: ["claudeSessionStore"],
   fitHistory: ["fitHistory"],
@@ -115,7 +120,7 @@ const OF_STORES = Object.keys(storeKit).filter((name) => !["engineOn", "openStor
 
 test("every exported function states the tables that check its options", () => {
   const entries = [library, ai, anthropic, assistantUi, claude, langgraph, mastra, agents];
-  const hosts = [archive, client, gateway, server, storeKit];
+  const hosts = [archive, client, compat, gateway, models, server, storeKit, work];
   const functions = [...entries, ...hosts].flatMap((entry) =>
     Object.entries(entry).flatMap(([name, value]) =>
       typeof value === "function" && /^[a-z]/.test(name) && !OF_STORES.includes(name) ? [name] : [],
@@ -318,13 +323,13 @@ describe("the names of the indexing documents", () => {
     expect(homedir()).toBe(folder);
     expect(await archive.workstationId()).toBe("desk");
     await using one = await library.open(":memory:");
-    expect((await archive.indexFile(one, file)).totals.files.read).toBe(1);
+    expect((await compat.indexFile(one, file)).totals.files.read).toBe(1);
     await using all = await library.open(":memory:");
-    expect(await archive.indexAll(all, {})).toMatchObject({ workstation: "desk" });
+    expect(await compat.indexAll(all, {})).toMatchObject({ workstation: "desk" });
     expect((await all.listSessions()).sessions).toMatchObject([
       { origin: { workstation: "desk", source: "claude-code" } },
     ]);
-    await refused(() => archive.indexFile(all, 5 as never), "path", "path must be a string");
-    await refused(() => archive.indexAll({} as never, {}), "tenant", "importSession()");
+    await refused(() => compat.indexFile(all, 5 as never), "path", "path must be a string");
+    await refused(() => compat.indexAll({} as never, {}), "tenant", "importSession()");
   });
 });

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { delimiter, join } from "node:path";
 import { publint } from "publint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT, run, runCli } from "./support/cli.ts";
@@ -17,7 +17,7 @@ import { removeFolder } from "./support/folder.ts";
 import { isStress } from "./support/repeats.ts";
 
 /**
- * The packed package, installed into an empty folder with its declared dependencies only, and run on the
+ * The packed package, installed into an empty folder with nothing beside it, and run on the
  * newest and the oldest supported Node.
  */
 
@@ -45,14 +45,9 @@ beforeAll(async () => {
   tarball = join(folder, (JSON.parse(packed) as { filename: string }[])[0]?.filename ?? "");
   mkdirSync(installed, { recursive: true });
   await succeed("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
-  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as {
-    dependencies: Record<string, string>;
-  };
-  for (const name of Object.keys(manifest.dependencies)) {
-    const place = join(folder, "node_modules", name);
-    mkdirSync(dirname(place), { recursive: true });
-    symlinkSync(join(ROOT, "node_modules", name), place);
-  }
+  const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as object;
+  // An application gets no second copy of anything.
+  expect(manifest).not.toHaveProperty("dependencies");
 });
 
 afterAll(() => removeFolder(folder));
@@ -70,6 +65,7 @@ test("contains the built files and documents, and no sources", () => {
     "README.md",
     "SECURITY.md",
     "bin",
+    "deploy",
     "dist",
     "docs",
     "package.json",
@@ -78,6 +74,7 @@ test("contains the built files and documents, and no sources", () => {
   const licences = readFileSync(join(installed, "dist/LICENSES.txt"), "utf8");
   expect(licences).toMatch(/^zod [\d.]+\n\nMIT License/m);
   expect([...licences.matchAll(/^(\S+) \d+\.[\d.]+\n\n/gm)].map(([, name]) => name)).toEqual([
+    "@hono/node-server",
     "@modelcontextprotocol/core",
     "@modelcontextprotocol/server",
     "@preact/signals",
@@ -85,6 +82,7 @@ test("contains the built files and documents, and no sources", () => {
     "diff",
     "dompurify",
     "highlight.js",
+    "hono",
     "jsonc-parser",
     "marked",
     "preact",
@@ -129,7 +127,7 @@ describe.each([
     writeFileSync(script, program);
     const ran = await run(node, [script], { cwd: place });
     expect([ran.code, ran.stderr]).toEqual([0, ""]);
-    expect(ran.stdout).toContain("ana: Why does the cron job run twice?");
+    expect(ran.stdout).toContain("user: Why does the cron job run twice?");
   });
 
   test("works as a command, with an empty standard error", async () => {
@@ -154,7 +152,22 @@ describe.each([
   });
 });
 
-test("LangGraph's own serializer is found beside the package", async () => {
+test("what needs a package that is not installed says how to install it", async () => {
+  const script = join(folder, "use-optional.mjs");
+  writeFileSync(script, OPTIONAL_SCRIPT);
+  const way = (name: string) => `npm install ${name} (with -g, if backscroll was installed so)`;
+  expect(JSON.parse(await succeed(process.execPath, [script]))).toEqual([
+    `invalid_input: PostgreSQL needs the package pg: ${way("pg")}`,
+    `invalid_input: language models need the package ai: ${way("ai")}`,
+  ]);
+  const cli = await runCli(["list", "--db", "postgres://127.0.0.1:1/none"], { bin, cwd: folder });
+  expect([cli.code, cli.stderr]).toEqual([
+    2,
+    `backscroll: PostgreSQL needs the package pg: ${way("pg")} (invalid_input)\n`,
+  ]);
+});
+
+test("LangGraph's own serializer and error class are found beside the package", async () => {
   const frameworks = join(ROOT, "test/adapters/node_modules/@langchain");
   symlinkSync(frameworks, join(folder, "node_modules", "@langchain"));
   const script = join(folder, "use-langgraph.mjs");
@@ -163,6 +176,8 @@ test("LangGraph's own serializer is found beside the package", async () => {
     names: ["ana", "bo"],
     isSet: true,
     text: "Who hops?",
+    isTheirs: true,
+    code: "invalid_input",
   });
 });
 
@@ -221,9 +236,9 @@ test.runIf(isStress)("passes Are the types wrong", async () => {
 
 const LANGGRAPH_SCRIPT = `
 import { HumanMessage } from "@langchain/core/messages";
-import { emptyCheckpoint } from "@langchain/langgraph-checkpoint";
+import { emptyCheckpoint, InvalidNamespaceError } from "@langchain/langgraph-checkpoint";
 import { open } from "backscroll";
-import { checkpointSaver } from "backscroll/langgraph";
+import { checkpointSaver, itemStore } from "backscroll/langgraph";
 
 const memory = await open(":memory:");
 const channel_values = { names: new Set(["ana", "bo"]), messages: [new HumanMessage("Who hops?")] };
@@ -237,10 +252,27 @@ const config = await checkpointSaver(memory).put(
 // Another one, which has nothing in memory.
 const { checkpoint } = await checkpointSaver(memory).getTuple(config);
 const { names, messages } = checkpoint.channel_values;
+const refused = await itemStore(memory).put(["a.b"], "k", {}).catch((error) => error);
 await memory.close();
 console.log(
-  JSON.stringify({ names: [...names], isSet: names instanceof Set, text: messages[0].text }),
+  JSON.stringify({
+    names: [...names],
+    isSet: names instanceof Set,
+    text: messages[0].text,
+    isTheirs: refused instanceof InvalidNamespaceError,
+    code: refused.cause.code,
+  }),
 );
+`;
+
+const OPTIONAL_SCRIPT = `
+import { open } from "backscroll";
+import { compatibleModel } from "backscroll/models";
+
+const model = compatibleModel({ baseUrl: "http://127.0.0.1:1/v1", model: "m" });
+const calls = [open("postgres://127.0.0.1:1/none"), model.generate({ prompt: "?" })];
+const why = await Promise.allSettled(calls);
+console.log(JSON.stringify(why.map(({ reason }) => reason.code + ": " + reason.message)));
 `;
 
 const LIBRARY_SCRIPT = `

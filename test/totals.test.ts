@@ -139,7 +139,7 @@ describe.each(["SQLite", "PostgreSQL"])("on %s", (backend) => {
         expectCost(session.cost_microusd, answers, ownId(session));
       }
     }
-    const shown = await cli("list", "--machine-made");
+    const shown = await cli("list", "--machine-made", "--flat");
     for (const session of lists[0].sessions) {
       const tokens = Object.values<number>(session.tokens).reduce((a, b) => a + b, 0);
       const row = shown.split("\n").find((line) => line.split(" ")[0] === session.short_id) ?? "";

@@ -158,7 +158,7 @@ const TOOL_CALLS: Readonly<Record<string, Shared>> = {
   list_sessions: { input: "listSessions", also: ["workstationId", "subAgents"] },
   recap: { input: "recapSessions", also: ["projectId", "workstationId", "sessionId"] },
   related: { input: "relatedSessions", also: ["sessionId"] },
-  trace: { input: "traceWork", also: ["projectId", "workstationId"] },
+  trace: { input: "traceWork", also: ["projectId", "workstationId", "line", "commit"] },
   list_messages: { input: "listMessages", also: ["sessionId", "cursor", "messageBytes"] },
   recall: { input: "recall", also: ["sessionId", "query"] },
   search_memory: { input: "searchMemory", also: ["query"] },

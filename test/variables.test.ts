@@ -19,7 +19,7 @@ const OTHERS = [
   "BACKSCROLL_STRESS",
 ];
 
-const CODES_OF_WARNINGS = ["BACKSCROLL_EMBED", "BACKSCROLL_LOG"];
+const CODES_OF_WARNINGS = ["BACKSCROLL_EMBED", "BACKSCROLL_LOG", "BACKSCROLL_THREADS"];
 
 test("every variable that the sources read has a rule", () => {
   const files = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });

@@ -10,6 +10,7 @@
 
 import type { AccessScope } from "../model/access.ts";
 import { INPUTS } from "../model/inputs/index.ts";
+import type { PagedCall } from "../model/paged.ts";
 import type { ShapeKind, ValueOf } from "../model/shape.ts";
 import { toWireName } from "./wire.ts";
 
@@ -59,6 +60,8 @@ export interface Operation {
    * undefined for it.
    */
   readonly none?: string;
+  /** The answer is a page that can be iterated. */
+  readonly paging?: PagedCall;
   /** For the client: without a timeout. */
   readonly slow?: true;
   /** For the client: safe to repeat. Reads always are. */

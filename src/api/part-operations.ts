@@ -3,6 +3,7 @@
 import { RECAP, RELATED, RESUME_COMMAND } from "../model/answers/context.ts";
 import { MAINTENANCE_REPORT } from "../model/answers/gateway.ts";
 import { SWEEP, VERIFY_REPORT } from "../model/answers/store.ts";
+import { OUTLINE } from "../model/outline.ts";
 import { RECORD_INFO } from "../model/record.ts";
 import { REVIEW } from "../model/review.ts";
 import { ROUTE_SESSION, SESSION_ROUTE } from "../model/route.ts";
@@ -35,6 +36,13 @@ export const FUNCTION_CALLS = {
     input: "reviewSessions",
     answer: REVIEW as typeof REVIEW,
     about: "The newest sessions, with their failed calls, retries and loose ends.",
+  },
+  outlineSession: {
+    http: "GET /v1/sessions/{session_id}/outline",
+    summary: "What was asked and done in a session, and where it has a text.",
+    input: "outlineSession",
+    answer: OUTLINE as typeof OUTLINE,
+    about: "Of at most 2,000 messages.",
   },
   resumeCommand: {
     http: "GET /v1/sessions/{session_id}/resume",

@@ -9,6 +9,7 @@ import * as storeShapes from "../model/answers/store.ts";
 import { CHANGE } from "../model/change.ts";
 import { ENTRY } from "../model/entry.ts";
 import { FACT, MEMORY } from "../model/note.ts";
+import { OUTLINE } from "../model/outline.ts";
 import { RECORD_INFO } from "../model/record.ts";
 import { REVIEW } from "../model/review.ts";
 import { ROUTE_SESSION, SESSION_ROUTE } from "../model/route.ts";
@@ -61,6 +62,7 @@ const SHAPES: Readonly<Record<string, Shape>> = {
   FACT,
   MEMORY,
   RECORD_INFO,
+  OUTLINE,
   REVIEW,
   ROUTE_SESSION,
   SESSION_ROUTE,

@@ -1,6 +1,5 @@
 /** A session on the wire: ConversationMeta by its own names, and our fields. */
 
-import type { SessionListPage } from "../engine/sessions/list-sessions.ts";
 import type { Usage } from "../model/entry.ts";
 import type { IngestFigures, Origin, Session } from "../model/session.ts";
 import {
@@ -85,36 +84,6 @@ export function fromWireSession(wire: WireSession): Session {
     }
   }
   return session as unknown as Session;
-}
-
-/** A page of a list. A session has its cost if the caller asked for it. */
-export interface WireSessionPage {
-  readonly sessions: readonly (WireSession & { readonly cost_microusd?: number })[];
-  readonly next_cursor: string | null;
-}
-
-export function toWireSessionPage({
-  sessions,
-  costs,
-  nextCursor,
-}: SessionListPage): WireSessionPage {
-  const cost = (id: string) => (costs === undefined ? {} : { cost_microusd: costs.get(id) ?? 0 });
-  return {
-    sessions: sessions.map((session) => ({ ...toWireSession(session), ...cost(session.id) })),
-    next_cursor: nextCursor ?? null,
-  };
-}
-
-export function fromWireSessionPage(page: WireSessionPage): SessionListPage {
-  const { sessions, next_cursor: nextCursor } = page;
-  const costs = sessions.flatMap(({ id, cost_microusd: cost }) =>
-    cost === undefined ? [] : [[id, cost] as const],
-  );
-  return {
-    sessions: sessions.map(fromWireSession),
-    ...(costs.length === 0 ? {} : { costs: new Map(costs) }),
-    ...(nextCursor === null ? {} : { nextCursor }),
-  };
 }
 
 function toWireOrigins(origin: Origin): WireProject & { readonly origin: WireOrigin } {

@@ -4,6 +4,7 @@ import { type Misfits, type Operation, type Operations, readOperation } from "..
 import { fromWire } from "../api/shape.ts";
 import { fromWireName, toWireName } from "../api/wire.ts";
 import { BackscrollError } from "../model/errors.ts";
+import { PAGINGS, type PagedCall, readPaged } from "../model/paged.ts";
 import type { Call, Connection } from "./connection.ts";
 import { encodeId, keyHeader, leafHeader, refuseCode, sent, toBody, toQuery } from "./request.ts";
 
@@ -75,6 +76,20 @@ export class RemoteCalls {
     const value = fromWire(answer as "unknown", received) as Readonly<Record<string, unknown>>;
     return (pick === undefined ? value : value[pick]) as Result;
   }
+
+  /** As `send`, for a page that can be iterated. */
+  protected sendPaged(
+    operation: Operation,
+    paging: PagedCall,
+    given: readonly unknown[],
+  ): Promise<unknown> {
+    const at = readOperation(operation, Object.keys(this.#fixed).map(toWireName)).args.indexOf(
+      "input",
+    );
+    return readPaged(PAGINGS[paging], (given[at] ?? {}) as object, (each) =>
+      this.send<object>(operation, given.toSpliced(at, 1, each)),
+    );
+  }
 }
 
 /** A class with the methods of `table`, as `Api` has them. */
@@ -88,8 +103,9 @@ export function callsOf<Api, Table extends Operations>(
 ): CallsOf<Api, Table> {
   class Calls extends RemoteCalls {}
   for (const [name, operation] of Object.entries(table as Operations)) {
+    const { paging } = operation;
     const value = function (this: Calls, ...given: unknown[]): Promise<unknown> {
-      return this.send(operation, given);
+      return paging ? this.sendPaged(operation, paging, given) : this.send(operation, given);
     };
     Object.defineProperty(Calls.prototype, name, { value, writable: true, configurable: true });
   }

@@ -3,7 +3,7 @@
  * their bytes.
  */
 
-import { fromBase64, toWireOriginalUpdate } from "../api/original.ts";
+import { toWireOriginalUpdate } from "../api/original.ts";
 import { ROUTE_CALLS, SHARE_CALLS, SHARE_PATH } from "../api/part-operations.ts";
 import { fromWire, toWire, type WireOf } from "../api/shape.ts";
 import type { CreatedShare, CreateShareInput, Share } from "../engine/access/shares.ts";
@@ -11,6 +11,7 @@ import type { ListOriginalsInput, OriginalsApi } from "../engine/import/ingested
 import type { RoutesApi, TenantApi } from "../engine/interfaces.ts";
 import type { PutRouteInput } from "../engine/routes/routes.ts";
 import { INGESTED_FILE, ORIGINAL, SHARE } from "../model/answers/store.ts";
+import { fromBase64 } from "../model/base64.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { SESSION_ROUTE, type SessionRoute } from "../model/route.ts";
 import type { IngestedFile, Original, OriginalUpdate } from "../store/ingested-file.ts";

@@ -16,6 +16,7 @@ import type { ListRecordsInput, RecordPage, RecordsApi } from "../engine/records
 import { BackscrollError } from "../model/errors.ts";
 import { describe, stringifyJson } from "../model/json.ts";
 import { MAX_PAGE } from "../model/limits.ts";
+import { PAGINGS, type Paged, readPaged } from "../model/paged.ts";
 import type { RecordInfo, RecordValue, StoredRecord } from "../model/record.ts";
 import { RECORD_INFO } from "../model/record.ts";
 import { notOurs } from "./failure.ts";
@@ -103,9 +104,15 @@ export class RemoteRecords extends PlainRecords implements RecordsApi {
     return keys.map((key) => found.get(key));
   }
 
-  list(input: ListRecordsInput & { readonly values: true }): Promise<RecordPage<StoredRecord>>;
-  list(input: ListRecordsInput): Promise<RecordPage>;
-  async list(input: ListRecordsInput): Promise<RecordPage> {
+  list(
+    input: ListRecordsInput & { readonly values: true },
+  ): Promise<Paged<RecordPage<StoredRecord>, StoredRecord>>;
+  list(input: ListRecordsInput): Promise<Paged<RecordPage, RecordInfo>>;
+  list(input: ListRecordsInput): Promise<Paged<RecordPage, RecordInfo>> {
+    return readPaged(PAGINGS.listRecords, input, (each) => this.#list(each));
+  }
+
+  async #list(input: ListRecordsInput): Promise<RecordPage> {
     const { namespace, values, ...range } = known("listRecords", input);
     if (values) {
       const { records, next } = await this.#read({ namespace, ...range });

@@ -13,6 +13,7 @@ import { fromWireSession, toWireFigures, type WireSession } from "../api/session
 import { fromWire } from "../api/shape.ts";
 import { toWireFields } from "../api/wire.ts";
 import type { Provider, RenderedContext } from "../context/render/render.ts";
+import { fromModelResult, isModelResult, type ModelResult } from "../convert/ai-sdk.ts";
 import type { AppendOptions } from "../engine/append.ts";
 import type { BuiltContext } from "../engine/context/build-context.ts";
 import type { BuildContextInput } from "../engine/context/context-options.ts";
@@ -34,6 +35,7 @@ import type { Entry } from "../model/entry.ts";
 import { ENTRY } from "../model/entry.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 import { FACT, type Fact, type Memory } from "../model/note.ts";
+import type { Paged } from "../model/paged.ts";
 import type { Session } from "../model/session.ts";
 import type { Call, Connection } from "./connection.ts";
 import { type CallsOf, callsOf } from "./plain-calls.ts";
@@ -85,14 +87,16 @@ export class RemoteSession extends PlainSession implements SessionApi {
   append(message: PlainMessage, options?: AppendOptions): Promise<Entry>;
   append(message: MessageWithResults, options?: AppendOptions): Promise<Entry[]>;
   append(messages: readonly MessageInput[], options?: AppendOptions): Promise<Entry[]>;
+  append(result: ModelResult, options?: AppendOptions): Promise<Entry[]>;
   append(
     input: MessageInput | readonly MessageInput[],
     options?: AppendOptions,
   ): Promise<Entry | Entry[]>;
   async append(
-    input: MessageInput | readonly MessageInput[],
+    input: MessageInput | readonly MessageInput[] | ModelResult,
     options: AppendOptions = {},
   ): Promise<Entry | Entry[]> {
+    if (isModelResult(input)) return this.append(await fromModelResult(input), options);
     const { expectedLeaf, parent, idempotencyKey } = known("append.options", options);
     const many = Array.isArray(input);
     const messages = (many ? input : [input]) as readonly MessageInput[];
@@ -139,7 +143,7 @@ export class RemoteSession extends PlainSession implements SessionApi {
     return continueMessage(this.connection, await this.getEntry(id), lease);
   }
 
-  listMessages(input: ListMessagesInput = {}): Promise<MessagePage> {
+  listMessages(input: ListMessagesInput = {}): Promise<Paged<MessagePage, Entry>> {
     return this.#tenant.listMessages(this.id, input);
   }
 
@@ -232,7 +236,10 @@ export class RemoteSession extends PlainSession implements SessionApi {
     for (const item of items) yield fromWireRecalled(item);
   }
 
-  searchOthers(query: string, input: SearchInput = {}): Promise<SearchResult> {
+  searchOthers(
+    query: string,
+    input: SearchInput = {},
+  ): Promise<Paged<SearchResult, SearchResult["hits"][number]>> {
     const { excludeSession = [] } = known("searchSessions", input);
     const others = typeof excludeSession === "string" ? [excludeSession] : excludeSession;
     return this.#tenant.searchSessions(query, { ...input, excludeSession: [...others, this.id] });

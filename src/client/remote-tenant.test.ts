@@ -27,6 +27,7 @@ const ONLY_HERE = [
   "acceptLosses",
   "authenticate",
   "checkSettings",
+  "connections",
   "deleteTenant",
   "dump",
   "embedStored",
@@ -35,6 +36,7 @@ const ONLY_HERE = [
   "indexSetting",
   "listTenants",
   "openShare",
+  "searches",
   "setIndexing",
 ];
 /**
@@ -44,6 +46,7 @@ const ONLY_HERE = [
 const ONLY_THERE = [
   "backup",
   "maintainSessions",
+  "outlineSession",
   "resumeCommand",
   "review",
   "sessionStatus",
@@ -51,6 +54,8 @@ const ONLY_THERE = [
   "recapSessions",
   "relatedSessions",
   "traceWork",
+  "blameWork",
+  "digestWork",
 ];
 
 function withoutThere(names: readonly string[]): string[] {
@@ -64,6 +69,7 @@ describe("the client has the names of the library", () => {
 
   test("for a tenant; its name is a plain property", () => {
     const ofHosts = [
+      "findLines",
       "findSessionsWithText",
       "noteAct",
       "owned",

@@ -3,10 +3,13 @@
 import { fromWireSessionStatus } from "../api/gateway.ts";
 import { OTHER_TENANT_CALLS, TENANT_CALLS } from "../api/operations.ts";
 import { ENGINE_CALLS, FUNCTION_CALLS } from "../api/part-operations.ts";
-import { fromWireSessionPage, type WireSession, type WireSessionPage } from "../api/session.ts";
-import { fromWire } from "../api/shape.ts";
+import type { WireSession } from "../api/session.ts";
+import { fromWireSessionPage, type WireSessionPage } from "../api/session-page.ts";
+import { fromWire, toWire } from "../api/shape.ts";
 import { fromWireStats, type WireStats } from "../api/stats.ts";
 import { toWireFields } from "../api/wire.ts";
+import type { Blame, BlameInput } from "../blame/blame.ts";
+import type { DigestInput, WorkDigest } from "../blame/digest.ts";
 import type { CompactionResult } from "../engine/compaction/compact.ts";
 import type { CompactInput } from "../engine/compaction/compact-options.ts";
 import type { ImportResult } from "../engine/import/import-session.ts";
@@ -23,13 +26,19 @@ import type { SweepReport } from "../engine/sweep.ts";
 import type { MaintainOptions, MaintenanceReport } from "../gateway/maintain.ts";
 import type { SessionStatus } from "../gateway/session-status.ts";
 import type { ImportedSession } from "../ingest/source.ts";
+import { BLAME, BLAME_COMMIT, BLAME_LINE, WORK_DIGEST } from "../model/answers/blame.ts";
 import type { Change } from "../model/change.ts";
 import { ENTRY, type Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { type JsonObject, stringifyJson } from "../model/json.ts";
 import { MEMORY, type Memory } from "../model/note.ts";
+import type { Outline } from "../model/outline.ts";
+import { PAGINGS, type Paged, readPaged } from "../model/paged.ts";
 import type { Review } from "../model/review.ts";
+import type { Session } from "../model/session.ts";
+import { NEW_SESSION } from "../model/session.ts";
 import type { ValueOf } from "../model/shape.ts";
+import type { OutlineInput } from "../recap/outline.ts";
 import type { Recap, RecapInput } from "../recap/recap.ts";
 import type { Related, RelatedInput } from "../recap/related.ts";
 import type { ReviewInput } from "../recap/review.ts";
@@ -54,6 +63,8 @@ interface ServedFunctions {
   relatedSessions(input: RelatedInput): Promise<Related>;
   /** Failures in the newest sessions, with their tools and files. */
   review(input?: ReviewInput): Promise<Review>;
+  /** What was asked and done in a session, and where it has a text. */
+  outlineSession(sessionId: string, input?: OutlineInput): Promise<Outline>;
   /** The command that continues the session in its own agent. */
   resumeCommand(sessionId: string): Promise<ResumeCommand>;
   /** As `maintainSessions` of `backscroll/gateway`, by the server's settings. */
@@ -106,8 +117,28 @@ export class RemoteTenant extends PlainTenant implements TenantApi {
     return fromWireTrace(await this.connection.call(call));
   }
 
-  async createSession(input: CreateSessionInput): Promise<RemoteSession> {
-    const { idempotency_key: _, ...session } = toWireNew(input, "session");
+  /** As `blameWork` of the library, in one request. */
+  async blameWork(input: BlameInput): Promise<Blame> {
+    const { commits, lines, ...rest } = known("blameWork", input, "options");
+    const body = toBody({
+      ...rest,
+      commits: toWire([BLAME_COMMIT], commits),
+      ...(lines === undefined ? {} : { lines: toWire([BLAME_LINE], lines) }),
+    });
+    const call = { method: "POST", path: "/v1/blame", body, repeatable: true } as const;
+    return fromWire(BLAME, await this.connection.call(call));
+  }
+
+  /** As `digestWork` of the library, in one request. */
+  async digestWork(input: DigestInput): Promise<WorkDigest> {
+    const { commits } = known("digestWork", input, "options");
+    const body = toBody({ commits: toWire([BLAME_COMMIT], commits) });
+    const call = { method: "POST", path: "/v1/pr", body, repeatable: true } as const;
+    return fromWire(WORK_DIGEST, await this.connection.call(call));
+  }
+
+  async createSession(input: CreateSessionInput = {}): Promise<RemoteSession> {
+    const { idempotency_key: _, ...session } = toWireNew({ ...NEW_SESSION, ...input }, "session");
     const { id } = await this.connection.call<WireSession>({
       method: "POST",
       path: "/v1/sessions",
@@ -145,7 +176,11 @@ export class RemoteTenant extends PlainTenant implements TenantApi {
     });
   }
 
-  async listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
+  listSessions(input: ListSessionsInput = {}): Promise<Paged<SessionListPage, Session>> {
+    return readPaged(PAGINGS.listSessions, input, (each) => this.#listSessions(each));
+  }
+
+  async #listSessions(input: ListSessionsInput): Promise<SessionListPage> {
     const { metadata, ...rest } = sent("listSessions", input);
     const wanted = metadata === undefined ? undefined : stringifyJson(metadata, "metadata");
     const query = toQuery({ ...rest, metadata: wanted });
@@ -182,7 +217,14 @@ export class RemoteTenant extends PlainTenant implements TenantApi {
     return fromWire(ENTRY, aborted);
   }
 
-  async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
+  searchSessions(
+    query: string,
+    input: SearchInput = {},
+  ): Promise<Paged<SearchResult, SearchResult["hits"][number]>> {
+    return readPaged(PAGINGS.searchSessions, input, (each) => this.#search(query, each));
+  }
+
+  async #search(query: string, input: SearchInput): Promise<SearchResult> {
     try {
       return await this.send(OTHER_TENANT_CALLS.searchSessions, [query, input]);
     } catch (error) {
@@ -202,8 +244,10 @@ export class RemoteTenant extends PlainTenant implements TenantApi {
     return follow(this.connection, known("subscribe", input));
   }
 
-  listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
-    return listChanges(this.connection, known("listChanges", input));
+  listChanges(input: ListChangesInput = {}): Promise<Paged<ChangeListPage, Change>> {
+    return readPaged(PAGINGS.listChanges, input, async (each) =>
+      listChanges(this.connection, known("listChanges", each)),
+    );
   }
 
   async sweep(): Promise<SweepReport> {

@@ -2,6 +2,7 @@
 
 import type { SummaryProfile } from "../model/inputs/choices.ts";
 import { cutText, joinFolds, oneLine } from "./digest/timeline.ts";
+import { nameOf, rolesOfSeveral } from "./speakers.ts";
 import type {
   CitedText,
   LedgerCommand,
@@ -102,10 +103,12 @@ function fileLines(files: readonly LedgerFile[]): string[] {
 function timelineLines({ folded, timeline }: SummaryStructure): string[] {
   const shown = timeline.slice(-SHOWN_LINES);
   const older = joinFolds(folded, timeline.slice(0, timeline.length - shown.length));
+  const named = rolesOfSeveral(timeline);
   return [
     ...older.map(foldLine),
     ...shown.map(
-      ({ role, text, entryId }) => `- ${role}: ${oneLine(text, LINE_CHARACTERS)} [${entryId}]`,
+      ({ role, actor, text, entryId }) =>
+        `- ${nameOf(role, actor, named)}: ${oneLine(text, LINE_CHARACTERS)} [${entryId}]`,
     ),
   ];
 }

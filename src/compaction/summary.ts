@@ -16,6 +16,8 @@ export interface CitedText {
 
 export interface TimelineLine extends CitedText {
   readonly role: string;
+  /** Who spoke; absent in structures of 0.1.0. */
+  readonly actor?: string;
 }
 
 /** Folded lines of a timeline: messages by role, first and last entry. */

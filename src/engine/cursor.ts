@@ -1,6 +1,7 @@
 /** Opaque cursors of pages and of the change feed, validated on return. */
 
 import { BackscrollError } from "../model/errors.ts";
+import { MARK_LENGTH, shownMark } from "../search/hits/shown-mark.ts";
 import type { FeedHead, SessionPosition } from "../store/records.ts";
 import { sha256, toHex } from "../transcript/hash.ts";
 
@@ -9,11 +10,43 @@ export function formatPageCursor(position: SessionPosition): string {
 }
 
 export function parsePageCursor(cursor: string): SessionPosition {
-  const match = /^s1:(\d{1,15}):(\d{1,15})$/.exec(
-    Buffer.from(String(cursor), "base64url").toString(),
-  );
-  if (match !== null) return { lastInteractionAt: Number(match[1]), number: Number(match[2]) };
+  const [at = 0, number = 0] = readNumbers(cursor, /^s1:(\d{1,15}):(\d{1,15})$/);
+  return { lastInteractionAt: at, number };
+}
+
+/** A place in a sorted list. */
+export function formatOffsetCursor(offset: number): string {
+  return Buffer.from(`o1:${offset}`).toString("base64url");
+}
+
+export function parseOffsetCursor(cursor: string): number {
+  return readNumbers(cursor, /^o1:(\d{1,9})$/)[0] ?? 0;
+}
+
+function readNumbers(cursor: string, form: RegExp): number[] {
+  const match = form.exec(Buffer.from(String(cursor), "base64url").toString());
+  if (match !== null) return match.slice(1).map(Number);
   throw new BackscrollError("invalid_cursor", "cursor was not given by a list; start without one", {
+    details: { field: "cursor" },
+  });
+}
+
+/** Hits that the cursor of a search can name: it has a mark of each. */
+export const MAX_SEEN = 200;
+const SEARCH_CURSOR = new RegExp(`^(?:[0-9a-z]{${MARK_LENGTH}}){1,${MAX_SEEN + 1}}$`);
+
+/** A mark of the query, and of each message that was shown. */
+export function formatSearchCursor(seen: readonly string[], query: string): string {
+  return [shownMark(query), ...seen].join("");
+}
+
+export function parseSearchCursor(cursor: string, query: string): readonly string[] {
+  const marks = SEARCH_CURSOR.test(String(cursor))
+    ? (cursor.match(new RegExp(`.{${MARK_LENGTH}}`, "g")) ?? [])
+    : [];
+  if (marks[0] === shownMark(query)) return marks.slice(1);
+  const why = marks.length > 0 ? "is of another query" : "was not given by a search";
+  throw new BackscrollError("invalid_cursor", `cursor ${why}; start without one`, {
     details: { field: "cursor" },
   });
 }

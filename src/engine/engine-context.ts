@@ -34,6 +34,8 @@ export interface EngineContext {
   readonly contextSizes: ContextSizeCache;
   /** Keyed mutexes of this process, by operation and subject, of every tenant. */
   readonly queue: KeyedQueue;
+  /** Searches of this process since its start, and those that their deadline cut short. */
+  readonly searches: { total: number; partial: number };
   /** An open message expires this long after its writer's last renewal. */
   readonly leaseMs: number;
 }

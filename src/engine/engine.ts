@@ -15,7 +15,7 @@ import { LIST_PRICES, type PriceTable } from "../model/prices.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { IndexSetting } from "../store/index/stored-indexing.ts";
 import type { RowBatch, StoreStatus } from "../store/records.ts";
-import type { Store } from "../store/store.ts";
+import type { ConnectionFigures, Store } from "../store/store.ts";
 import { authenticate } from "./access/authenticate.ts";
 import { type OpenedShare, openShare } from "./access/shares.ts";
 import { checkInput } from "./check.ts";
@@ -114,6 +114,7 @@ export class Engine extends TenantEngine {
         1,
       ),
       openMessages: new Set(),
+      searches: { total: 0, partial: 0 },
       contextSizes: new ContextSizeCache(),
       queue: new KeyedQueue(),
     });
@@ -129,6 +130,16 @@ export class Engine extends TenantEngine {
     this.engine.meaning?.watch(tenant);
     const engine: EngineContext = { ...this.engine, tenant, ...(by === undefined ? {} : { by }) };
     return new TenantEngine(engine);
+  }
+
+  /** Searches of this process since its start, and those that their deadline cut short. */
+  get searches(): Readonly<EngineContext["searches"]> {
+    return this.engine.searches;
+  }
+
+  /** What the connections to a database server do; undefined for a file. */
+  connections(): ConnectionFigures | undefined {
+    return this.engine.store.connections?.();
   }
 
   /** The access of a token; undefined if it is malformed, unknown, expired or revoked. */

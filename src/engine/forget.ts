@@ -11,6 +11,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { Memory } from "../model/note.ts";
+import { isSubAgent } from "../model/session.ts";
 import type { FieldsOf } from "../model/shape.ts";
 import type { Tombstone as TombstoneRecord } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
@@ -76,7 +77,7 @@ export async function findForks(engine: EngineContext, sessionId: string): Promi
     do {
       const page = { limit: MAX_PAGE, ...(after === undefined ? {} : { after }) };
       const found = await engine.store.listSessions(engine.tenant, filter, page);
-      const ids = found.sessions.map((session) => session.id);
+      const ids = found.sessions.filter((each) => !isSubAgent(each)).map(({ id }) => id);
       forks.push(...ids);
       parents.push(...ids);
       after = found.next;

@@ -45,17 +45,19 @@ type OwnNames =
   | "shares"
   | "sessionSizes"
   | "findSessionsWithText"
+  | "findLines"
   | "noteAct"
   | "textModel"
   | "owned"
   | "resolveSessionId";
 
 export interface TenantApi extends Omit<Pick<TenantEngine, keyof TenantEngine>, OwnNames> {
-  createSession(input: CreateSessionInput): Promise<SessionApi>;
+  createSession(input?: CreateSessionInput): Promise<SessionApi>;
   ensureSession(input: EnsureSessionInput): Promise<SessionApi>;
   getSession(id: string): Promise<SessionApi>;
   /** Absent on a remote tenant: its server traces. */
   findSessionsWithText?: TenantEngine["findSessionsWithText"];
+  findLines?: TenantEngine["findLines"];
   session(id: string): SessionApi;
   readonly routes: RoutesApi;
   readonly originals: OriginalsApi;

@@ -45,7 +45,7 @@ export async function markSession(
   const named = [entryId, replacedBy].filter((id) => id !== undefined);
   const places = await findPlaces(engine, named);
   const place = replacedBy === undefined ? null : places.get(replacedBy);
-  if (place === undefined) throw entryNotFound(replacedBy ?? "", "(any)");
+  if (place === undefined) throw entryNotFound(replacedBy ?? "");
   if (replacedBy !== undefined && replacedBy === (entryId ?? sessionId)) {
     throw invalid("replacedBy", "replacedBy names what it marks; name what holds in its place");
   }

@@ -150,7 +150,7 @@ export async function getEntry(engine: EngineContext, id: string): Promise<Entry
   if (record !== undefined) return toEntry(record, page.payloads);
   const pending = await store.findPending(tenant, id);
   if (pending !== undefined) return pendingEntry(pending);
-  throw entryNotFound(id, "(any)");
+  throw entryNotFound(id);
 }
 
 /** A branch: its leaf, and the length of its path. */

@@ -9,6 +9,7 @@ import { searchHitCases } from "./cases/search-hits.cases.ts";
 import { searchLaterCases } from "./cases/search-later.cases.ts";
 import { searchLineCases } from "./cases/search-lines.cases.ts";
 import { searchMarkCases } from "./cases/search-marks.cases.ts";
+import { searchPageCases } from "./cases/search-pages.cases.ts";
 import { searchScopeCases } from "./cases/search-scope.cases.ts";
 import { searchToolCases } from "./cases/search-tools.cases.ts";
 import { searchTreeCases } from "./cases/search-tree.cases.ts";
@@ -28,6 +29,7 @@ const READING_CASES: readonly RegisterCases[] = [
   searchMarkCases,
   searchLaterCases,
   searchLineCases,
+  searchPageCases,
 ];
 const ALL_CASES: readonly RegisterCases[] = [...READING_CASES, searchWordCases, searchToolCases];
 

@@ -1,7 +1,7 @@
 /** Checks and completes the input of a search. The host sets the scope, never the query. */
 
 import { ROLES } from "../model/entry.ts";
-import type { BranchScope, RankingName } from "../model/inputs/choices.ts";
+import type { BranchScope, RankingName, SearchOrder } from "../model/inputs/choices.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import {
   DEFAULT_CONTEXT,
@@ -32,9 +32,11 @@ import {
   invalid,
   tooLarge,
 } from "./check.ts";
+import { formatSearchCursor, MAX_SEEN, parseSearchCursor } from "./cursor.ts";
 import type { FoundMeaning } from "./embeddings/meaning.ts";
 import type { EngineContext } from "./engine-context.ts";
 import { shownMarks } from "./marks.ts";
+import { filtersIn, suggestFilters } from "./sessions/near-filters.ts";
 
 /** Several values are alternatives; different filters must all hold. */
 type OneOrMore = string | readonly string[];
@@ -61,6 +63,12 @@ export interface SearchInput extends FilterFields<"search"> {
   readonly asYouType?: boolean;
   /** The limit of hits: at most 20. Default 10. */
   readonly limit?: number;
+  /** The `nextCursor` of the previous page of the same search. */
+  readonly cursor?: string;
+  /** `time`: of the best 100 hits the newest first. Default `relevance`. */
+  readonly sort?: SearchOrder;
+  /** Adds `total` to the answer. Default false. */
+  readonly total?: boolean;
   /** Hits per session. Default 1. */
   readonly perSession?: number;
   /** Messages before and after a hit. Default 4 each; together at most 15. */
@@ -94,9 +102,11 @@ export interface InnerSearch {
   readonly question?: string;
 }
 
-export interface SearchResult extends Omit<SearchAnswer, "unreadable" | "lag" | "hits"> {
+export interface SearchResult extends Omit<SearchAnswer, "unreadable" | "lag" | "hits" | "next"> {
   /** The best first; marked ones last. */
   readonly hits: readonly SearchHit[];
+  /** Absent on the last page. */
+  readonly nextCursor?: string;
 }
 
 export async function searchSessions(
@@ -115,6 +125,9 @@ export async function searchSessions(
     now: engine.now(),
     limit: checkHits(input.limit, "limit", DEFAULT_HITS, maxHits),
     reach,
+    ...(input.cursor === undefined ? {} : { seen: parseSearchCursor(input.cursor, query) }),
+    sort: input.sort ?? "relevance",
+    total: input.total ?? false,
     perSession: checkHits(input.perSession, "perSession", 1),
     ...windowOf(input),
     scope: toScope(input),
@@ -136,14 +149,28 @@ export async function searchSessions(
     unreadable: _,
     lag: __,
     hits: found,
+    next,
     ...answer
   } = await engine.store.search(
     engine.tenant,
     meaning === undefined ? request : { ...request, meaning },
     input.signal,
   );
-  const result = { hits: await withMarks(engine, found), ...answer };
-  return note === undefined ? result : { ...result, notes: [...result.notes, note] };
+  engine.searches.total++;
+  if (answer.partial) engine.searches.partial++;
+  const result = {
+    hits: await withMarks(engine, found),
+    ...(next === undefined || next.length > MAX_SEEN
+      ? {}
+      : { nextCursor: formatSearchCursor(next, query) }),
+    ...answer,
+  };
+  const near =
+    found.length === 0
+      ? await suggestFilters(engine, { ...filtersIn(query), ...request.scope })
+      : [];
+  const notes = [...result.notes, ...near, ...(note === undefined ? [] : [note])];
+  return { ...result, notes };
 }
 
 /** Reads what replaced the marked ones. */

@@ -7,6 +7,7 @@
 
 import type { CompactionPlan } from "../compaction/plan.ts";
 import type { Provider, RenderedContext } from "../context/render/render.ts";
+import { fromModelResult, isModelResult, type ModelResult } from "../convert/ai-sdk.ts";
 import type { Entry } from "../model/entry.ts";
 import { BackscrollError } from "../model/errors.ts";
 import { checkName, checkText } from "../model/ids.ts";
@@ -15,7 +16,9 @@ import type { JsonValue } from "../model/json.ts";
 import { MAX_TITLE_BYTES } from "../model/limits.ts";
 import type { Mark } from "../model/mark.ts";
 import type { Fact, Memory } from "../model/note.ts";
+import { PAGINGS, type Paged, readPaged } from "../model/paged.ts";
 import type { Session } from "../model/session.ts";
+import type { SearchHit } from "../search/request.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
 import type { ContentInput } from "../transcript/normalize.ts";
 import { type AppendOptions, appendDrafts } from "./append.ts";
@@ -85,6 +88,7 @@ import {
   searchSessions,
 } from "./search.ts";
 import { toSessionPatch, type UpdateSessionInput } from "./session-input.ts";
+import { withParents } from "./sessions/nested.ts";
 import { type AppendEntriesOptions, appendEntries } from "./writing/append-entries.ts";
 import {
   type BranchInput,
@@ -114,7 +118,8 @@ export class SessionHandle {
     const { store, tenant } = this.#reading;
     const session = await store.findSession(tenant, this.id);
     if (session === undefined) throw sessionNotFound(this.id);
-    return session;
+    const [shown] = await withParents(this.#reading, [session]);
+    return shown as Session;
   }
 
   /** Appends one message and gives its entry; with tool results, all of its entries. */
@@ -122,14 +127,17 @@ export class SessionHandle {
   append(message: MessageWithResults, options?: AppendOptions): Promise<Entry[]>;
   /** Appends several, all or none. */
   append(messages: readonly MessageInput[], options?: AppendOptions): Promise<Entry[]>;
+  /** Appends what a call of the AI SDK wrote, when it is complete: answers, calls and results. */
+  append(result: ModelResult, options?: AppendOptions): Promise<Entry[]>;
   append(
     input: MessageInput | readonly MessageInput[],
     options?: AppendOptions,
   ): Promise<Entry | Entry[]>;
   async append(
-    input: MessageInput | readonly MessageInput[],
+    input: MessageInput | readonly MessageInput[] | ModelResult,
     options: AppendOptions = {},
   ): Promise<Entry | Entry[]> {
+    if (isModelResult(input)) return this.append(await fromModelResult(input), options);
     const many = Array.isArray(input);
     const messages = (many ? input : [input]) as readonly MessageInput[];
     const now = this.#engine.now();
@@ -181,13 +189,17 @@ export class SessionHandle {
   }
 
   /** A page of messages along the active path, or along the path to `leaf`. */
-  listMessages(input: ListMessagesInput = {}): Promise<MessagePage> {
-    return listMessages(this.#reading, this.id, input);
+  listMessages(input: ListMessagesInput = {}): Promise<Paged<MessagePage, Entry>> {
+    return readPaged(PAGINGS.listMessages, input, (each) =>
+      listMessages(this.#reading, this.id, each),
+    );
   }
 
   /** A page of all entries: of a path, or of the whole tree. */
-  listEntries(input: ListEntriesInput = {}): Promise<EntryListPage> {
-    return listEntries(this.#reading, this.id, input);
+  listEntries(input: ListEntriesInput = {}): Promise<Paged<EntryListPage, Entry>> {
+    return readPaged(PAGINGS.listEntries, input, (each) =>
+      listEntries(this.#reading, this.id, each),
+    );
   }
 
   /** One entry of this session; an open message has the status `pending`. */
@@ -362,10 +374,13 @@ export class SessionHandle {
   }
 
   /** As `searchSessions` of the tenant, without this session. */
-  searchOthers(query: string, input: SearchInput = {}): Promise<SearchResult> {
+  searchOthers(query: string, input: SearchInput = {}): Promise<Paged<SearchResult, SearchHit>> {
     const { excludeSession = [] } = checkInput(input, "options", INPUTS.searchSessions);
     const others = typeof excludeSession === "string" ? [excludeSession] : excludeSession;
-    return searchSessions(this.#reading, query, { ...input, excludeSession: [...others, this.id] });
+    const all = { ...input, excludeSession: [...others, this.id] };
+    return readPaged(PAGINGS.searchSessions, all, (each) =>
+      searchSessions(this.#reading, query, each),
+    );
   }
 
   /** The memories of this session's agent. */

@@ -34,8 +34,10 @@ const MAX_COUNTED_TOOLS = 1_000;
 export interface CreateSessionInput extends Partial<Pick<Session, SettableField>> {
   /** Chosen by the caller. Default: a new ULID. */
   readonly id?: string;
-  readonly agent: string;
-  readonly createdBy: string;
+  /** Who answers. Default of `createSession`: `assistant`. */
+  readonly agent?: string;
+  /** Who asks, and the owner unless another is named. Default of `createSession`: `user`. */
+  readonly createdBy?: string;
   readonly origin?: Origin;
   /** The conversation's start. Default: now. */
   readonly startedAt?: number | Date;

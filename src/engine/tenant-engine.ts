@@ -11,9 +11,12 @@ import type { Change } from "../model/change.ts";
 import type { Entry } from "../model/entry.ts";
 import { checkName } from "../model/ids.ts";
 import { INPUTS } from "../model/inputs/index.ts";
+import { isPlainObject } from "../model/json.ts";
 import type { TextModel } from "../model/models.ts";
 import type { Fact, Memory, Rule, RuleList } from "../model/note.ts";
-import type { Session } from "../model/session.ts";
+import { PAGINGS, type Paged, readPaged } from "../model/paged.ts";
+import { NEW_SESSION, type Session } from "../model/session.ts";
+import type { FoundLines, LinesRequest, SearchHit } from "../search/request.ts";
 import type { TextRun } from "../search/text/text-run.ts";
 import type { IndexStatus } from "../store/index/index-status.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
@@ -75,6 +78,7 @@ import {
   searchFacts,
   searchMemory,
   searchSessions,
+  toScope,
 } from "./search.ts";
 import { SessionHandle } from "./session-handle.ts";
 import { type CreateSessionInput, toNewSession } from "./session-input.ts";
@@ -86,6 +90,7 @@ import {
   type SessionListPage,
   type TextScope,
 } from "./sessions/list-sessions.ts";
+import { withParents } from "./sessions/nested.ts";
 import {
   type EnsureSessionInput,
   ensureSession,
@@ -141,8 +146,9 @@ export class TenantEngine {
   }
 
   /** Always creates and always persists. */
-  async createSession(input: CreateSessionInput): Promise<SessionHandle> {
-    const session = toNewSession(input, () => this.engine.newId(), this.engine.now());
+  async createSession(input: CreateSessionInput = {}): Promise<SessionHandle> {
+    const named = isPlainObject(input) ? { ...NEW_SESSION, ...input } : input;
+    const session = toNewSession(named, () => this.engine.newId(), this.engine.now());
     const created = await this.engine.store.createSession(this.tenant, session);
     return new SessionHandle(this.engine, created.id);
   }
@@ -180,7 +186,8 @@ export class TenantEngine {
 
   /** `id` as in `getSession`. */
   async getSessionMeta(id: string): Promise<Session> {
-    return resolveSession(this.reading, id);
+    const [session] = await withParents(this.reading, [await resolveSession(this.reading, id)]);
+    return session as Session;
   }
 
   /** The id that `ref` resolves to, as in `getSession`; `ref` itself if nothing matches. */
@@ -201,9 +208,12 @@ export class TenantEngine {
     return importSession(this.engine, imported, options);
   }
 
-  /** Newest interaction first. Answered from columns: no entry is read. */
-  listSessions(input: ListSessionsInput = {}): Promise<SessionListPage> {
-    return listSessions(this.reading, input);
+  /** Newest interaction first. Answered from columns: no entry is read, but for outcomes. */
+  listSessions(input: ListSessionsInput = {}): Promise<Paged<SessionListPage, Session>> {
+    return readPaged(PAGINGS.listSessions, input, async (each) => {
+      const one = await resolveField(this.reading, each, "session");
+      return listSessions(this.reading, await resolveField(this.reading, one, "parentSessionId"));
+    });
   }
 
   /** Totals of sessions, messages, tokens and cost. */
@@ -272,8 +282,13 @@ export class TenantEngine {
     return compactSession(this.engine, checkKey(sessionId, "sessionId"), input);
   }
 
-  async listMessages(sessionId: string, input: ListMessagesInput = {}): Promise<MessagePage> {
-    return resolveIfMissing(this.reading, sessionId, (id) => listMessages(this.reading, id, input));
+  listMessages(
+    sessionId: string,
+    input: ListMessagesInput = {},
+  ): Promise<Paged<MessagePage, Entry>> {
+    return readPaged(PAGINGS.listMessages, input, (each) =>
+      resolveIfMissing(this.reading, sessionId, (id) => listMessages(this.reading, id, each)),
+    );
   }
 
   getEntry(id: string): Promise<Entry> {
@@ -289,13 +304,26 @@ export class TenantEngine {
   }
 
   /** The best hits for a query, each with the messages around it. Any text is a valid query. */
-  async searchSessions(query: string, input: SearchInput = {}): Promise<SearchResult> {
-    return searchSessions(this.reading, query, await resolveSearch(this.reading, input));
+  searchSessions(query: string, input: SearchInput = {}): Promise<Paged<SearchResult, SearchHit>> {
+    return readPaged(PAGINGS.searchSessions, input, async (each) =>
+      searchSessions(this.reading, query, await resolveSearch(this.reading, each)),
+    );
   }
 
   /** The ids of every session that may have a text, in no order; some may not have it. */
   async findSessionsWithText(run: TextRun, scope: TextScope = {}): Promise<readonly string[]> {
     return findSessionsWithText(this.reading, run, await resolveSearch(this.reading, scope));
+  }
+
+  /** The messages that changed lines, by the index; `places` of an earlier answer are named. */
+  async findLines(
+    lines: LinesRequest["lines"],
+    places: LinesRequest["places"] = [],
+    scope: TextScope = {},
+  ): Promise<FoundLines> {
+    const { since: _since, until: _until, ...filters } = await resolveSearch(this.reading, scope);
+    const request = { lines, places, scope: toScope(filters) };
+    return this.reading.store.findLines(this.tenant, request);
   }
 
   /** Whole memories, best first. */
@@ -385,8 +413,10 @@ export class TenantEngine {
   }
 
   /** A page of the change feed: the tenant's audit log. */
-  async listChanges(input: ListChangesInput = {}): Promise<ChangeListPage> {
-    return listChanges(this.reading, await resolveField(this.reading, input, "session"));
+  listChanges(input: ListChangesInput = {}): Promise<Paged<ChangeListPage, Change>> {
+    return readPaged(PAGINGS.listChanges, input, async (each) =>
+      listChanges(this.reading, await resolveField(this.reading, each, "session")),
+    );
   }
 
   /**

@@ -1,6 +1,6 @@
 /**
  * What every surface shows alike: excerpts, which begin and end around their matches and between
- * words; names of projects; the main argument of a tool call; counts; text without control characters.
+ * words; names of projects; how a session ended; the main argument of a tool call; counts; text without control characters.
  */
 
 /** UTF-16 offsets into the text. */
@@ -111,10 +111,16 @@ function nearest(text: string, at: number, step: 1 | -1): number {
 function isInside(text: string, at: number): boolean {
   if (at <= 0 || at >= text.length) return false;
   if (isPair(text, at - 1)) return true;
-  return (
-    IN_WORD.test(characterAt(text, isPair(text, at - 2) ? at - 2 : at - 1)) &&
-    IN_WORD.test(characterAt(text, at))
-  );
+  const isWord = (place: number) => IN_WORD.test(characterAt(text, place));
+  const before = isPair(text, at - 2) ? at - 2 : at - 1;
+  // `it's` is a word.
+  if (isApostrophe(text, at)) return isWord(before) && isWord(at + 1);
+  if (isApostrophe(text, at - 1)) return at > 1 && isWord(at - 2) && isWord(at);
+  return isWord(before) && isWord(at);
+}
+
+function isApostrophe(text: string, at: number): boolean {
+  return at + 1 < text.length && (text[at] === "'" || text[at] === "’");
 }
 
 function isPair(text: string, at: number): boolean {
@@ -153,6 +159,22 @@ export const MAIN_ARGUMENTS: readonly string[] = [
 /** `1,234`, without a locale, whose first use costs a short command a tenth of its time. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(\d{3}){1,7}$)/g, ",");
+}
+
+/** `committed 4be1c20, 3 files`; `unfinished, 2 files, tests failed`; empty if nothing is known. */
+export function outcomeWords({ word, commit, filesChanged, testsPassed }: Ended): string {
+  if (word === null) return "";
+  const files = !filesChanged ? "" : `${filesChanged} file${filesChanged === 1 ? "" : "s"}`;
+  const head = word === "committed" && commit !== null ? `${word} ${commit}` : word;
+  const tests = testsPassed === false ? "tests failed" : "";
+  return [head, files, tests].filter((part) => part !== "").join(", ");
+}
+
+interface Ended {
+  readonly word: string | null;
+  readonly commit: string | null;
+  readonly filesChanged: number | null;
+  readonly testsPassed: boolean | null;
 }
 
 /** Control characters, line separators and bidirectional controls. */

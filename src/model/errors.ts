@@ -113,6 +113,19 @@ export const ERROR_CODES = [
 
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
+/** The same call may succeed later, without a change by its caller. */
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "model_failed",
+  "rate_limited",
+  "request_timeout",
+  "store_busy",
+  "store_unavailable",
+]);
+
+export function isRetryable(code: ErrorCode): boolean {
+  return RETRYABLE.has(code);
+}
+
 /** Machine-readable details, safe to show to a caller: ids, limits, versions. Never content. */
 export interface ErrorDetails {
   readonly [key: string]: string | number | boolean;
@@ -139,6 +152,29 @@ export class BackscrollError extends Error {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.details = options.details ?? {};
+  }
+
+  /** Whether the same call may succeed later; `details.retryAfterMs` is the delay, if known. */
+  get retryable(): boolean {
+    return isRetryable(this.code);
+  }
+
+  /** The place in the package's documentation that explains the code. */
+  get documentation(): string {
+    return `docs/errors.md#${this.code}`;
+  }
+
+  /** `JSON.stringify` leaves out the message of other errors. */
+  toJSON(): {
+    readonly name: string;
+    readonly code: ErrorCode;
+    readonly message: string;
+    readonly retryable: boolean;
+    readonly details: ErrorDetails;
+    readonly documentation: string;
+  } {
+    const { name, code, message, retryable, details, documentation } = this;
+    return { name, code, message, retryable, details, documentation };
   }
 
   /** Compares by name, so that it also holds between two installed copies of the package. */

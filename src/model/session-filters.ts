@@ -91,10 +91,24 @@ export const SESSION_FILTERS = {
     column: "source",
     help: "Only sessions written by this tool.",
   },
-  /** Only forks of this session. */
-  parentSessionId: { of: ["list"], column: "parent_session_id" },
+  /** Only forks and sub-agents of this session. */
+  parentSessionId: {
+    of: ["list"],
+    flag: "parent",
+    value: "ID",
+    help: "Only sub-agents and forks of this session.",
+  },
+  /** True: only sessions of sub-agents; false: none of them. */
+  subAgent: {
+    of: LISTS as typeof LISTS,
+    kind: "flag",
+    word: "subagent",
+    about: "True: only sessions of sub-agents; false: none of them.",
+    flag: "sub-agents",
+    help: "Only sessions of sub-agents.",
+  },
   session: {
-    of: ["search"],
+    of: ["list", "search"],
     column: "id",
     value: "ID",
     help: "Only this session.",

@@ -11,6 +11,9 @@ import {
 } from "./session-fields.ts";
 import type { Special } from "./shape.ts";
 
+/** Of a new session, where the caller names no other. */
+export const NEW_SESSION = { agent: "assistant", createdBy: "user" } as const;
+
 /**
  * Retention of content that a compaction covers: all of it, rows without content, or tombstones.
  * The compaction applies it at its end, and a sweep after an interruption.

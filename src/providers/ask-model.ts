@@ -6,6 +6,7 @@
 
 import type { LanguageModel } from "ai";
 import type { TextAnswer, TextModel, TextRequest } from "../model/models.ts";
+import { loadOptional } from "../model/optional-package.ts";
 import type { CallOptions, LanguageModelOptions } from "./call-options.ts";
 import { type CallState, modelFailure } from "./model-failure.ts";
 
@@ -37,7 +38,7 @@ async function askModel(
   const stop = AbortSignal.any(signal === undefined ? [timeout] : [timeout, signal]);
   try {
     return await untilStopped(stop, async () => {
-      const { generateText } = await import("ai");
+      const { generateText } = await loadOptional("ai", "language models need", () => import("ai"));
       const { text, finishReason } = await generateText({
         model: await load(),
         instructions: system,

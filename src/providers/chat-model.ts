@@ -10,6 +10,7 @@ import type { ChatModel, ChatPart, ChatRequest, ChatTool } from "../context/chat
 import { renderContext } from "../context/render/render.ts";
 import { defined } from "../model/defined.ts";
 import type { Usage } from "../model/entry.ts";
+import { loadOptional } from "../model/optional-package.ts";
 import { DEFAULT_RETRIES, DEFAULT_TIMEOUT_MS, stateOf } from "./ask-model.ts";
 import type { CallOptions, LanguageModelOptions } from "./call-options.ts";
 import { modelFailure } from "./model-failure.ts";
@@ -40,7 +41,7 @@ async function* streamAnswer(
   const stop = AbortSignal.any(signal === undefined ? [timeout] : [timeout, signal]);
   try {
     stop.throwIfAborted();
-    const { streamText } = await import("ai");
+    const { streamText } = await loadOptional("ai", "language models need", () => import("ai"));
     const { stream } = streamText({
       model: await load(),
       ...toCall(name, request),

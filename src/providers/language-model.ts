@@ -6,6 +6,7 @@ import { BackscrollError } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import type { TextModel } from "../model/models.ts";
+import { loadOptional } from "../model/optional-package.ts";
 import { textModel } from "./ask-model.ts";
 import type { LanguageModelOptions } from "./call-options.ts";
 import { chatModel } from "./chat-model.ts";
@@ -87,7 +88,11 @@ export function compatibleModel(options: CompatibleModelOptions): FullModel {
     throw invalid("model", "model must be the name that the server knows the model under");
   }
   const create = async () => {
-    const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
+    const { createOpenAICompatible } = await loadOptional(
+      "@ai-sdk/openai-compatible",
+      "compatibleModel needs",
+      () => import("@ai-sdk/openai-compatible"),
+    );
     const provider = createOpenAICompatible({
       name: "compatible",
       baseURL: baseUrl,

@@ -14,6 +14,8 @@ export type CallState =
   | { readonly ended: "failed" };
 
 export function modelFailure(model: string, error: unknown, state: CallState): BackscrollError {
+  // Not the model's: the SDK is not installed.
+  if (BackscrollError.is(error, "invalid_input") && "package" in error.details) return error;
   const { kind, why, details } = explain(error, state);
   return new BackscrollError("model_failed", `the model ${model} gave no answer: ${why}`, {
     details: { model, kind, ...details },

@@ -1,8 +1,9 @@
 /** Request and answer of a search. */
 
+import type { LineKind } from "../blame/lines/line-terms.ts";
 import type { EXPLANATION, SEARCH_HIT, WINDOW_ITEM } from "../model/answers/context.ts";
 import type { Role } from "../model/entry.ts";
-import type { BranchScope, HIT_BRANCHES } from "../model/inputs/choices.ts";
+import type { BranchScope, HIT_BRANCHES, SearchOrder } from "../model/inputs/choices.ts";
 import type { StoredMark } from "../model/mark.ts";
 import type { FieldsOf } from "../model/shape.ts";
 import type { NoteField } from "./index/layout.ts";
@@ -27,6 +28,12 @@ export interface SearchRequest {
    * verbatim. `sessions` (the default): ranks whole sessions.
    */
   readonly reach?: "sessions" | "messages";
+  /** Marks of the messages that earlier pages showed: see `hits/shown-mark.ts`. */
+  readonly seen?: readonly string[];
+  /** `time`: the best hits, the newest message first. */
+  readonly sort?: SearchOrder;
+  /** Also counts the sessions that have most of the query. */
+  readonly total?: boolean;
   /** The limit of hits per session. */
   readonly perSession: number;
   /** Messages to show before and after a hit. */
@@ -73,6 +80,9 @@ export const BY_WORDS_ONLY = "Searched by words only";
 export interface SearchAnswer {
   /** The best first; marked ones last. */
   readonly hits: readonly FoundHit[];
+  /** `seen` of the next page; absent: there are no more. */
+  readonly next?: readonly string[];
+  readonly total?: number;
   /** Notes for the user: ignored words, an invalid filter. */
   readonly notes: readonly string[];
   /** True: the index is being built, so older messages may be missing. */
@@ -178,6 +188,48 @@ export interface TextSessions {
   readonly unreadable: readonly number[];
 }
 
+/** Asks which messages changed lines: see `text/find-lines.ts`. */
+export interface LinesRequest {
+  readonly lines: readonly { readonly kind: LineKind; readonly text: string }[];
+  readonly scope: SessionCondition;
+  /** Messages of an earlier answer, to be named. */
+  readonly places: readonly LinePlace[];
+}
+
+/** A message, by the store's own numbers. */
+export interface LinePlace {
+  readonly session: number;
+  readonly sequence: number;
+}
+
+export interface FoundLines {
+  /** Their ids; null for a session that was deleted meanwhile. */
+  readonly sessions: readonly (string | null)[];
+  /** `session` is an index into `sessions`. */
+  readonly edits: readonly {
+    readonly session: number;
+    readonly place: LinePlace;
+    readonly at: number;
+  }[];
+  /** For each line the indexes of its edits; none if it is trivial or too frequent. */
+  readonly found: readonly (readonly number[])[];
+  /** For each place the entry's id, and its index on its path; null if it is deleted. */
+  readonly shown: readonly ({ readonly id: string; readonly index: number } | null)[];
+  /** True: some messages are not indexed yet, or only by an older version. */
+  readonly indexing: boolean;
+  readonly unreadable: readonly number[];
+}
+
 /** A read of the index, and its answer. */
-export type IndexRequest = SearchRequest | NoteSearchRequest | PiecesRequest | TextRequest;
-export type IndexAnswer = SearchAnswer | NoteSearchAnswer | PiecesAnswer | TextSessions;
+export type IndexRequest =
+  | SearchRequest
+  | NoteSearchRequest
+  | PiecesRequest
+  | TextRequest
+  | LinesRequest;
+export type IndexAnswer =
+  | SearchAnswer
+  | NoteSearchAnswer
+  | PiecesAnswer
+  | TextSessions
+  | FoundLines;

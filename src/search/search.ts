@@ -18,7 +18,7 @@ import {
   type SearchRequest,
 } from "./request.ts";
 import { readMessageFilter } from "./score/filter/read-filter.ts";
-import { type Candidates, findCandidates } from "./score/find-candidates.ts";
+import { type Candidates, findCandidates, roomOf } from "./score/find-candidates.ts";
 import type { CandidateSearch } from "./score/first-pass.ts";
 import type { TenantCache } from "./search-cache.ts";
 import { readSnapshot, type Snapshot, withoutUnreadable } from "./snapshot.ts";
@@ -48,8 +48,17 @@ const WIDE = 40;
  * subject.
  */
 function forFusion(request: SearchRequest): SearchRequest {
-  const limit = Math.max(WIDE, request.limit);
+  const limit = Math.max(WIDE, roomOf(request));
   return { ...request, limit, profile: { ...request.profile, depth: 0 } };
+}
+
+/** A hit by time has at least this share of the best score: the others are no better than noise. */
+const LEAST_BY_TIME = 0.5;
+
+function newestFirst(ranked: readonly RankedHit[]): readonly RankedHit[] {
+  const least = LEAST_BY_TIME * (ranked[0]?.score ?? 0);
+  const timeOf = ({ message }: RankedHit) => message?.time ?? 0;
+  return ranked.filter(({ score }) => score >= least).sort((a, b) => timeOf(b) - timeOf(a));
 }
 
 /** Undefined if words alone rank: vectors of different embedders cannot be compared. */
@@ -109,9 +118,12 @@ function* searchOnce(
   } finally {
     blobs.close();
   }
-  const hits = yield* showHits(ranked, request, query, found.alike, cache);
+  const sorted = request.sort === "time" ? newestFirst(ranked) : ranked;
+  const { hits, ...page } = yield* showHits(sorted, request, query, found.alike, cache);
   return {
     hits,
+    ...page,
+    ...(found.total === undefined ? {} : { total: found.total }),
     notes: [
       ...query.notes,
       ...found.notes,

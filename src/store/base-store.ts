@@ -2,7 +2,7 @@
 
 import { BackscrollError } from "../model/errors.ts";
 import { MAX_DELETED_ENTRIES } from "../model/limits.ts";
-import type { IndexAnswer, IndexRequest } from "../search/request.ts";
+import type { FoundLines, IndexAnswer, IndexRequest } from "../search/request.ts";
 import type { IndexStatus } from "./index/index-status.ts";
 import type { Indexer } from "./indexer.ts";
 import {
@@ -56,6 +56,11 @@ export abstract class StoreOfTables {
   searchNotes: Store["searchNotes"] = (tenant, request) => this.#search(tenant, request);
   findSessionsWithText: Store["findSessionsWithText"] = (tenant, request) =>
     this.#search(tenant, request);
+  findLines: Store["findLines"] = async (tenant, request) => {
+    const answer = await this.#search<FoundLines>(tenant, request);
+    if (answer.indexing) this.indexer.outdated(tenant);
+    return answer;
+  };
   readPieces: Store["readPieces"] = (tenant, request) => this.#search(tenant, request);
 
   async #search<Answer extends IndexAnswer>(

@@ -81,6 +81,8 @@ interface Tenant {
   failure: string | undefined;
   /** Segments that a search could not read. */
   unreadable: readonly number[];
+  /** Whether segments of an older version were found. */
+  isOutdated: boolean;
 }
 
 export class Indexer {
@@ -133,6 +135,18 @@ export class Indexer {
     if (flushAt > 0) this.#start(tenant);
   }
 
+  /**
+   * Called when segments of an older version were met. Rebuilds them: once in a process, since two
+   * versions may share the store, and in none that is about to end.
+   */
+  outdated(name: string): void {
+    const { flushAt, shortLived } = this.#options;
+    const tenant = this.#tenant(name);
+    if (flushAt === 0 || shortLived || tenant.isOutdated) return;
+    tenant.isOutdated = true;
+    this.#start(tenant);
+  }
+
   /** Known unreadable segments. */
   unreadable(name: string): readonly number[] {
     return this.#tenants.get(name)?.unreadable ?? [];
@@ -174,6 +188,7 @@ export class Indexer {
         pauseMs: FIRST_PAUSE_MS,
         failure: undefined,
         unreadable: [],
+        isOutdated: false,
       };
       this.#tenants.set(name, tenant);
     }

@@ -21,10 +21,15 @@ export function sessionExists(what: "id" | "origin key", value: string): Backscr
   );
 }
 
-export function entryNotFound(id: string, sessionId: string): BackscrollError {
-  return new BackscrollError("entry_not_found", `session ${sessionId} has no entry ${id}`, {
-    details: { entryId: id, sessionId },
-  });
+/** Without a session, no session of the tenant has the entry. */
+export function entryNotFound(id: string, sessionId?: string): BackscrollError {
+  return sessionId === undefined
+    ? new BackscrollError("entry_not_found", `no session has an entry ${id}`, {
+        details: { entryId: id },
+      })
+    : new BackscrollError("entry_not_found", `session ${sessionId} has no entry ${id}`, {
+        details: { entryId: id, sessionId },
+      });
 }
 
 export function memoryNotFound(agent: string, name: string): BackscrollError {

@@ -18,6 +18,8 @@ import type { Session } from "../model/session.ts";
 import type { StoreLoss } from "../model/store-loss.ts";
 import type { MaintenanceReport, MaintenanceTask } from "../search/port.ts";
 import type {
+  FoundLines,
+  LinesRequest,
   NoteSearchAnswer,
   NoteSearchRequest,
   PiecesAnswer,
@@ -335,6 +337,8 @@ export interface StoreIndex {
   searchNotes(tenant: string, request: NoteSearchRequest): Promise<NoteSearchAnswer>;
   /** The sessions that may have a text, all of them over several calls, each in one snapshot. */
   findSessionsWithText(tenant: string, request: TextRequest): Promise<TextSessions>;
+  /** The messages that changed lines, by the hashes of these. */
+  findLines(tenant: string, request: LinesRequest): Promise<FoundLines>;
   /** The pieces to embed after a position of the feed, with secrets masked. */
   readPieces(tenant: string, request: PiecesRequest): Promise<PiecesAnswer>;
   /**
@@ -342,6 +346,16 @@ export interface StoreIndex {
    * lease. Does not block reads and writes.
    */
   maintain(tenant: string, task: MaintenanceTask): Promise<MaintenanceReport>;
+}
+
+export interface ConnectionFigures {
+  readonly open: number;
+  /** Of the open ones. */
+  readonly idle: number;
+  /** Callers that wait for one. */
+  readonly waiting: number;
+  /** Transactions that were repeated since the start: after a conflict, or a lost connection. */
+  readonly retries: number;
 }
 
 export interface Store extends StoreWrites, StoreReads, StoreIndex {
@@ -355,6 +369,8 @@ export interface Store extends StoreWrites, StoreReads, StoreIndex {
    * Absent for a file.
    */
   switches?(): number;
+  /** What the connections to a database server do at this moment. Absent for a file. */
+  connections?(): ConnectionFigures;
   /** Wrong settings of the database server, with remedies. Absent without a server. */
   advise?(): Promise<readonly string[]>;
   /** Calls `listener` soon after a commit of any process. */

@@ -85,8 +85,27 @@ export function normalizeBlock(block: unknown, field: string): Block {
   // Own names only: "constructor" is on every object, and unknown here.
   const normalize = Object.hasOwn(BLOCKS, type) ? BLOCKS[type] : undefined;
   if (normalize !== undefined) return normalize(block, field);
+  const converter = Object.hasOwn(CONVERTERS, type) ? CONVERTERS[type] : undefined;
+  if (converter !== undefined) {
+    throw invalid(
+      field,
+      `${field} is a "${type}" of another library, which no search or context would read; convert its message by ${converter} of "backscroll/convert"`,
+    );
+  }
   return { type: "opaque", json: stringifyJson(block, field) };
 }
+
+/** Parts of SDKs that have a form of ours: kept as they are, they would be lost to every reader. */
+const CONVERTERS: Readonly<Record<string, string>> = {
+  "tool-call": "fromModelMessages",
+  "tool-result": "fromModelMessages",
+  function_call: "fromOpenAIResponses",
+  function_call_output: "fromOpenAIResponses",
+  input_text: "fromOpenAIResponses",
+  output_text: "fromOpenAIResponses",
+  input_image: "fromOpenAIResponses",
+  image_url: "fromOpenAIChat",
+};
 
 type Fields = Record<string, unknown>;
 

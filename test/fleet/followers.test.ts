@@ -194,6 +194,8 @@ test("a server lists its followers, and a read-only node serves from a standby",
   const metrics = await (await fetch(`${writer.url}/metrics`)).text();
   expect(metrics).toContain("\nbackscroll_followers_there 1\n");
   expect(metrics).toMatch(/\nbackscroll_follower_lag_seconds \d/);
+  expect(metrics).toMatch(/\nbackscroll_connections [1-9]\d*\n/);
+  expect(metrics).toMatch(/\nbackscroll_retries_total \d+\n/);
 
   const read = async () => (await fetch(`${reader.url}/v1/sessions/${id}/messages`)).status;
   await expect.poll(read).toBe(200);

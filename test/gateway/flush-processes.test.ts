@@ -3,7 +3,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { autoCompaction, type GatewayEvent, piPolicy } from "../../src/gateway/index.ts";
-import { compatibleModel, type Entry, open, type SessionHandle } from "../../src/index.ts";
+import { type Entry, open, type SessionHandle } from "../../src/index.ts";
+import { compatibleModel } from "../../src/models.ts";
 import { Child } from "../support/child.ts";
 import type { FlushTask, TurnReport } from "../support/flush-runner.ts";
 import { createFolder } from "../support/folder.ts";

@@ -10,8 +10,9 @@ import {
   type GenerateInput,
   generate,
 } from "../../src/gateway/index.ts";
-import { compatibleModel, type Engine, open, type SessionHandle } from "../../src/index.ts";
+import { type Engine, open, type SessionHandle } from "../../src/index.ts";
 import { BackscrollError } from "../../src/model/errors.ts";
+import { compatibleModel } from "../../src/models.ts";
 import { toolTraffic, unansweredCalls } from "../../src/transcript/tool-pairs.ts";
 import { type ModelServer, startModelServer } from "../support/model-server.ts";
 import { seeded } from "../support/random.ts";

@@ -4,7 +4,8 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, isStepCount, jsonSchema, streamText, tool } from "ai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { generate, generateStream, generateTitle, withMemory } from "../../src/gateway/index.ts";
-import { compatibleModel, type Engine, open, type SessionHandle } from "../../src/index.ts";
+import { type Engine, open, type SessionHandle } from "../../src/index.ts";
+import { compatibleModel } from "../../src/models.ts";
 import {
   type Answer,
   failsWith,

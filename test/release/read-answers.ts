@@ -73,7 +73,8 @@ async function readSession(engine: Engine, id: string): Promise<unknown> {
     retention: meta.retention,
     metadata: meta.metadata,
     forkPoint: meta.forkPoint,
-    parent: meta.parentSessionId,
+    // 0.1.0 linked forks alone; sub-agents have a parent since.
+    parent: meta.forkPoint === null ? null : meta.parentSessionId,
     entries: entries.map(readEntry),
     path: messages.map((message) => message.id),
     labels: [...(await session.labels()).entries()],

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
-import { open, restore } from "../../src/index.ts";
+import { type Engine, open, restore } from "../../src/index.ts";
 import { createFolder } from "../support/folder.ts";
 import { createEmptyDatabase } from "../support/postgres.ts";
 import { readAnswers } from "./read-answers.ts";
@@ -50,6 +50,28 @@ describe.each(RELEASES)("%s", (release) => {
     expect(await again.verify()).toMatchObject({ ok: true });
   });
 
+  test("the SQLite store is indexed anew by itself, with the lines that calls change", async () => {
+    const address = await unpackSqlite(release);
+    const line = "export const saxifrage = 'in an edit';";
+    const call = { type: "tool_use", id: "t1", name: "Write" } as const;
+    const input = { file_path: "/srv/shop/saxifrage.ts", content: line };
+    const patient = { timeout: 30_000 };
+    {
+      await using engine = await open(address);
+      expect(await sessionsWith(engine, line)).toEqual([true, []]);
+      await expect.poll(() => sessionsWith(engine, line), patient).toEqual([false, []]);
+      // The calls of the release change no line: one is added, and indexed without.
+      const session = await engine.getSession("chat-1");
+      await session.append({ role: "assistant", actor: "coder", content: [{ ...call, input }] });
+      await engine.setIndexing({ tools: "names" });
+      await engine.maintainIndex("flush");
+      expect(await sessionsWith(engine, line)).toEqual([true, []]);
+      await engine.setIndexing({ tools: "all" });
+    }
+    await using engine = await open(address);
+    await expect.poll(() => sessionsWith(engine, line), patient).toEqual([false, ["chat-1"]]);
+  });
+
   test("the SQLite store is read without being changed by a read-only program", async () => {
     const address = await unpackSqlite(release);
     const before = readFileSync(address);
@@ -61,6 +83,12 @@ describe.each(RELEASES)("%s", (release) => {
     expect(readFileSync(address).equals(before)).toBe(true);
   });
 });
+
+/** Whether some of the store is not indexed for it, and the sessions that added a line. */
+async function sessionsWith(engine: Engine, text: string): Promise<[boolean, unknown]> {
+  const { sessions, edits, found, indexing } = await engine.findLines([{ kind: "added", text }]);
+  return [indexing, found[0]?.map((edit) => sessions[edits[edit]?.session ?? -1])];
+}
 
 function unzip(release: string, file: string): Buffer {
   return gunzipSync(readFileSync(join(FIXTURES, release, `${file}.gz`)));

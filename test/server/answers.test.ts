@@ -4,7 +4,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readConfig } from "../../src/gateway/index.ts";
-import { compatibleModel, type Engine, open } from "../../src/index.ts";
+import { type Engine, open } from "../../src/index.ts";
+import { compatibleModel } from "../../src/models.ts";
 import { openServer, type RunningServer } from "../../src/server/serve.ts";
 import { createFolder } from "../support/folder.ts";
 import {

@@ -284,6 +284,18 @@ describe("requests", () => {
       /backscroll_http_request_duration_seconds_count\{method="GET",route="\/v1\/sessions\/\{session_id\}",status="200"\} \d+/,
     );
     expect(text).toMatch(/^backscroll_messages \d+$/m);
+    expect(text).toMatch(/^backscroll_build_info\{version="[^"]+",node="\d+\.[^"]+"\} 1$/m);
+    expect(Number(metricIn(text, "backscroll_event_loop_lag_seconds"))).toBeGreaterThanOrEqual(0);
+    // What happens between two readings is what they differ in.
+    await ask("reader", "GET", "/v1/search?q=cron");
+    await ask("reader", "GET", "/v1/search?q=cron&deadline_ms=0");
+    await ask("reader", "GET", "/v1/sessions/none");
+    const later = await (await ask("operator", "GET", "/metrics")).text();
+    const grown = (name: string) =>
+      Number(metricIn(later, name)) - Number(metricIn(text, name) ?? 0);
+    expect(grown("backscroll_searches_total")).toBe(2);
+    expect(grown("backscroll_partial_searches_total")).toBe(1);
+    expect(grown('backscroll_errors_total{code="session_not_found"}')).toBe(1);
     expect(text).not.toContain("acme");
     expect((await ask("admin", "GET", "/metrics")).status).toBe(403);
     expect((await ask(undefined, "GET", "/metrics")).status).toBe(401);
@@ -370,3 +382,9 @@ describe("a server with other settings", () => {
     await expect(fetch(`${server.url}/healthz`)).rejects.toThrow();
   });
 });
+
+/** The value of one metric, by its name with its labels. */
+function metricIn(text: string, name: string): string | undefined {
+  const line = text.split("\n").find((each) => each.startsWith(`${name} `));
+  return line?.slice(name.length + 1);
+}

@@ -12,6 +12,10 @@ export const PAGE_ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>>
     stranger: "empty",
   }),
   review: () => ({ path: "/v1/review?limit=5", stranger: "empty" }),
+  outlineSession: ({ session }) => ({
+    path: `/v1/sessions/${session}/outline?offset=0&find=a`,
+    stranger: none,
+  }),
   resumeCommand: ({ session }) => ({ path: `/v1/sessions/${session}/resume`, stranger: none }),
   createShare: ({ session }) => ({
     path: `/v1/sessions/${session}/shares`,

@@ -18,6 +18,15 @@ export type Ids = Readonly<Record<string, string>>;
 
 const none = "session_not_found";
 
+const COMMIT = {
+  commit: "9fceb02d0ae598e95dc970b74767f19372d61af8",
+  subject: "Compute the tax of each line",
+  authored_at: "2026-01-31T09:00:00.000Z",
+  committed_at: "2026-01-31T09:00:00.000Z",
+  files: [{ path: "src/tax.ts", added: ["export const rate = 0.19;"], removed: [] }],
+  named: null,
+};
+
 export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
   ...PAGE_ROUTE_CASES,
   ...PRIMITIVE_ROUTE_CASES,
@@ -154,6 +163,12 @@ export const ROUTE_CASES: Readonly<Record<string, (ids: Ids) => RouteCase>> = {
     path: `/v1/related?session=${session}&limit=3`,
     stranger: none,
   }),
+  blameWork: () => ({
+    path: "/v1/blame",
+    body: { commits: [COMMIT] },
+    stranger: "empty",
+  }),
+  digestWork: () => ({ path: "/v1/pr", body: { commits: [COMMIT] }, stranger: "empty" }),
   traceWork: () => ({ path: "/v1/trace?command=npm+test&agent=coder", stranger: "empty" }),
   traceWorkByBody: () => ({
     path: "/v1/trace",

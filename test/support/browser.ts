@@ -11,9 +11,14 @@ export const describeInBrowser: typeof describe.skip = describe.skipIf(
 export interface PageOptions extends BrowserContextOptions {
   /** The test's hook, which closes the page. */
   readonly onTestFinished: (close: () => Promise<void>) => void;
+  /** An idle page that shows this site may be given as it is. Otherwise the page is empty. */
+  readonly at?: string;
 }
 
 let connected: Promise<Browser> | undefined;
+
+/** Our page's view that follows nothing, and unmounts those that do. */
+const IDLE_VIEW = "#/store";
 
 /** A pool of idle pages, each in its own context. */
 const spare: Page[] = [];
@@ -24,7 +29,7 @@ const spare: Page[] = [];
  * A page without options is reused after its test: a new one starts a renderer process and compiles
  * the page's scripts in it, which took half of the browser's processor time.
  */
-export async function openPage({ onTestFinished, ...options }: PageOptions): Promise<Page> {
+export async function openPage({ onTestFinished, at, ...options }: PageOptions): Promise<Page> {
   const browser = await connect();
   if (Object.keys(options).length > 0) {
     const page = await newPage(browser, options);
@@ -32,15 +37,21 @@ export async function openPage({ onTestFinished, ...options }: PageOptions): Pro
     return page;
   }
   const page = spare.pop() ?? (await newPage(browser));
-  const viewport = page.viewportSize();
-  onTestFinished(async () => {
-    await page.removeAllListeners(undefined, { behavior: "ignoreErrors" });
-    await page.unrouteAll({ behavior: "ignoreErrors" });
+  if (page.url() !== "about:blank") {
+    // Not earlier: a view writes what it keeps when it is left.
     await page.evaluate(() => {
       sessionStorage.clear();
       localStorage.clear();
     });
-    await page.goto("about:blank");
+    if (at === undefined || !page.url().startsWith(at)) await page.goto("about:blank");
+  }
+  const viewport = page.viewportSize();
+  onTestFinished(async () => {
+    await page.removeAllListeners(undefined, { behavior: "ignoreErrors" });
+    await page.unrouteAll({ behavior: "ignoreErrors" });
+    await page.evaluate((idle) => {
+      (globalThis as unknown as { readonly location: { hash: string } }).location.hash = idle;
+    }, IDLE_VIEW);
     await page.context().clearCookies();
     if (viewport !== null) await page.setViewportSize(viewport);
     spare.push(page);

@@ -31,19 +31,35 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Pure: no I/O, no clock, no randomness. Hashing is computation.
   transcript: { folders: ["model"], packages: ["node:crypto"] },
 
-  search: { folders: ["model", "model/display.ts", "secrets", "transcript"], packages: [] },
+  // What providers returned, as messages. Ids that a provider left out are random.
+  convert: { folders: ["model"], packages: [] },
+
+  // The part of the search that the page imports: what clients add to messages.
+  "search/document/injected.ts": { folders: ["model"], packages: [] },
+  search: {
+    folders: names(
+      "model model/display.ts secrets transcript search/document/injected.ts blame/lines",
+    ),
+    packages: [],
+  },
 
   context: { folders: ["model", "secrets", "transcript"], packages: [] },
   compaction: { folders: ["model", "transcript", "context"], packages: [] },
+
+  // The lines that tool calls change, and their terms in the index.
+  "blame/lines": { folders: ["model", "compaction"], packages: [] },
 
   // Session keys and resets.
   routing: { folders: ["model"], packages: [] },
 
   // Facts: extraction, redaction and reconciliation, without a store.
-  facts: { folders: ["model", "secrets", "search", "compaction"], packages: [] },
+  facts: {
+    folders: names("model secrets search search/document/injected.ts compaction"),
+    packages: [],
+  },
 
   // Rules: sentences that a person meant to stand, found and compared without a store.
-  rules: { folders: ["model", "secrets", "search"], packages: [] },
+  rules: { folders: names("model secrets search search/document/injected.ts"), packages: [] },
 
   // Readers of other agents' files. Each implements the port; none imports another.
   ingest: { folders: ["model", "transcript"], packages: ["node:buffer"] },
@@ -137,7 +153,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: ["model", "async", "transcript", "search", "store"],
     packages: names(
       "node:sqlite node:worker_threads node:fs node:os node:path node:v8",
-      "node:crypto node:zlib node:url",
+      "node:crypto node:module node:zlib node:url",
     ),
   },
   "store/postgres": {
@@ -148,8 +164,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Imports only the ports of store and readers. Its only I/O is randomness for ids and secrets.
   engine: {
     folders: names(
-      "model async secrets transcript search context compaction facts rules",
-      "ingest store",
+      "model async secrets transcript convert search context compaction facts rules",
+      "search/document/injected.ts ingest store",
     ),
     packages: ["node:crypto"],
   },
@@ -157,7 +173,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Ingest policy: places, titles, when to read a file.
   archive: {
     folders: names(
-      "model async transcript search store engine",
+      "model async transcript search search/document/injected.ts store engine",
       "ingest ingest/files ingest/identity ingest/sources.ts",
       "ingest/read-transcript.ts gateway/config archive/rules/incognito.ts",
     ),
@@ -212,10 +228,17 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   api: {
     folders: names(
       "model model/display.ts secrets search context compaction store engine ingest",
-      "archive gateway",
+      "archive gateway search/document/injected.ts api/text/talk.ts api/text/tool-call.ts",
     ),
     packages: [],
   },
+
+  // The part of the texts that the page imports: what of a hit is shown, and how.
+  "api/text/talk.ts": {
+    folders: ["search/document/injected.ts", "api/text/tool-call.ts"],
+    packages: [],
+  },
+  "api/text/tool-call.ts": { folders: ["model/display.ts"], packages: [] },
 
   // Apart from the conversions, which clients without zod use.
   "api/shape-schema.ts": { folders: ["model", "api"], packages: ["zod"] },
@@ -223,7 +246,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // Adapters: build other frameworks' shapes without importing them.
   "adapters/common": { folders: ["model", "engine"], packages: [] },
   "adapters/ai-sdk": {
-    folders: ["model", "async", "engine", "api", "adapters/common"],
+    folders: ["model", "async", "engine", "api", "convert", "adapters/common"],
     packages: [],
   },
   "adapters/assistant-ui": {
@@ -250,12 +273,24 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
 
   // Recaps and traces, composed of the primitives, and their text.
   recap: {
-    folders: ["model", "model/display.ts", "search", "compaction", "engine", "api"],
+    folders: names(
+      "model model/display.ts search search/document/injected.ts compaction engine api",
+      "api/text/tool-call.ts",
+    ),
     packages: [],
   },
   // What memory says in a moment of an agent's work, composed of searches, recaps and traces.
   unasked: {
-    folders: names("model model/display.ts search context engine api recap"),
+    folders: names(
+      "model model/display.ts search search/document/injected.ts context engine api recap",
+    ),
+    packages: [],
+  },
+  // Which conversation wrote a line: composed of the index, recaps and what memory says unasked.
+  blame: {
+    folders: names(
+      "model model/display.ts search compaction engine api recap rules unasked store blame/lines",
+    ),
     packages: [],
   },
   // Their wire types, for clients: without code of the readers.
@@ -277,11 +312,11 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: names(
       "model model/display.ts async transcript context compaction engine api api/shape-schema.ts archive",
       "ingest ingest/read-transcript.ts export transfer",
-      "gateway gateway/config gateway/generate recap recap/wire",
+      "gateway gateway/config gateway/generate recap recap/wire blame",
       "backup.ts policy.ts",
     ),
     packages: names(
-      "hono @hono/node-server zod node:net",
+      "hono @hono/node-server zod node:net node:perf_hooks",
       "node:http node:stream node:zlib",
       // A backup is made in the temporary folder before it is sent.
       "node:crypto node:fs node:fs/promises node:os node:path",
@@ -293,7 +328,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // The page, bundled for browsers. It reaches the server through the client alone; each library has one
   // folder that imports it.
   page: {
-    folders: names("client model/display.ts", "page/markdown page/code page/difference"),
+    folders: names(
+      "client model/display.ts search/document/injected.ts api/text/talk.ts api/text/tool-call.ts",
+      "page/markdown page/code page/difference",
+    ),
     packages: ["preact", "preact/hooks", "@preact/signals"],
   },
   "page/markdown": { folders: [], packages: ["marked", "dompurify"] },
@@ -312,7 +350,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // MCP: the only user of its SDK. Takes quoting from the context and project ids from the readers.
   mcp: {
     folders: names(
-      "model model/display.ts search context engine api api/shape-schema.ts recap recap/wire",
+      "model model/display.ts search context engine api api/text/tool-call.ts api/shape-schema.ts",
+      "recap recap/wire blame",
       "ingest/identity archive/rules/incognito.ts",
     ),
     packages: names(
@@ -325,8 +364,8 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // The library over the network. It runs in browsers: no Node modules, and only types of the engine.
   client: {
     folders: names(
-      "model async transcript context compaction store ingest engine api",
-      "gateway recap recap/wire transfer",
+      "model async transcript convert context compaction store ingest engine api",
+      "gateway recap recap/wire transfer blame",
     ),
     packages: [],
   },
@@ -334,16 +373,17 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // A surface: translates, never decides.
   cli: {
     folders: names(
-      "model model/display.ts async transcript engine api archive transfer cli/pipe",
+      "model model/display.ts async transcript engine api api/text/talk.ts api/text/tool-call.ts archive",
+      "transfer cli/pipe",
       "open.ts backup.ts policy.ts client transfer/resume",
       "ingest ingest/sources.ts ingest/read-transcript.ts ingest/files",
       "ingest/identity export",
       "context compaction store mcp server providers gateway gateway/config",
-      "recap recap/wire unasked archive/rules/incognito.ts providers/embedding",
+      "recap recap/wire unasked blame archive/rules/incognito.ts providers/embedding",
     ),
     packages: names(
       "node:child_process node:crypto node:fs node:fs/promises node:net",
-      "node:os node:path node:util node:v8 node:vm",
+      "node:os node:path node:readline node:util node:v8 node:vm",
       // To edit other agents' settings.
       "jsonc-parser smol-toml",
     ),
@@ -377,12 +417,18 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     packages: ["node:fs", "node:path"],
   },
   "index.ts": {
-    folders: names(
-      "model transcript search context compaction store engine",
-      "open.ts backup.ts",
-      "ingest ingest/read-transcript.ts facts recap",
-      "providers providers/embedding",
-    ),
+    folders: names("model transcript search context compaction store engine", "open.ts backup.ts"),
     packages: [],
   },
+  // Entries beside it. Types alone, models, what is known of work, and the names of other systems.
+  "types.ts": {
+    folders: names("model search compaction store engine facts", "index.ts models.ts work.ts"),
+    packages: [],
+  },
+  "models.ts": {
+    folders: names("model compaction engine facts providers providers/embedding"),
+    packages: [],
+  },
+  "work.ts": { folders: names("model recap blame"), packages: [] },
+  "compat.ts": { folders: names("model engine archive"), packages: [] },
 };

@@ -1,7 +1,8 @@
 /** A process that runs turns of a shared session, and prints the outcome of each. */
 
 import { autoCompaction, type GatewayEvent, piPolicy } from "../../src/gateway/index.ts";
-import { compatibleModel, open } from "../../src/index.ts";
+import { open } from "../../src/index.ts";
+import { compatibleModel } from "../../src/models.ts";
 import { receiveTask, say } from "./child-task.ts";
 
 export interface FlushTask {

@@ -58,7 +58,7 @@ function withEnds(parts: readonly Part[]): Hostile[] {
  * it takes squared time as long as one of single characters does: fewer places begin a match.
  */
 export function hostileText({ before, unit, end }: Hostile, length: number): string {
-  const size = unit.length ** (length < 1_024 ? 1 : 0.5);
+  const size = unit.length ** (length < 512 ? 1 : 0.5);
   return `${before}${unit.repeat(Math.ceil(length / size))}${end}`;
 }
 

@@ -7,15 +7,22 @@ import { claudeSessionStore } from "../../src/adapters/claude-agent-sdk/index.ts
 import { checkpointSaver, itemStore } from "../../src/adapters/langgraph/index.ts";
 import { mastraMemory } from "../../src/adapters/mastra/index.ts";
 import { agentsSession, fitHistory } from "../../src/adapters/openai-agents/index.ts";
-import { ingest, retitleSessions, watchPlaces, workstationId } from "../../src/archive/index.ts";
+import {
+  ingest,
+  readTranscript,
+  retitleSessions,
+  watchPlaces,
+  workstationId,
+} from "../../src/archive/index.ts";
 import { connect } from "../../src/client/index.ts";
 import * as gateway from "../../src/gateway/index.ts";
-import type { AiSdkEmbeddingModel, AiSdkModel } from "../../src/index.ts";
 import * as library from "../../src/index.ts";
 import type { INPUTS } from "../../src/model/inputs/index.ts";
-import { reviewSessions } from "../../src/recap/review.ts";
+import * as models from "../../src/models.ts";
+import { outlineSession } from "../../src/recap/outline.ts";
 import { keepUp, openServer } from "../../src/server/index.ts";
 import { engineOn, openStore } from "../../src/store-kit/index.ts";
+import * as work from "../../src/work.ts";
 
 const COMPACTION_FIGURES = {
   contextTokens: 1,
@@ -57,6 +64,16 @@ export type InputName = keyof typeof INPUTS;
 const MODEL = { name: "m", stream: () => [], generate: () => undefined } as never;
 const MESSAGE = { role: "user", content: "x" } as const;
 
+const FILE = { path: "a.ts", added: [], removed: [] };
+const COMMIT = {
+  commit: "0".repeat(40),
+  subject: "s",
+  authoredAt: 0,
+  committedAt: 0,
+  files: [FILE],
+};
+const LINE = { commit: "0".repeat(40), path: "a.ts", number: 1, text: "t" };
+
 /** `input` has the unknown field. */
 export function callsOf(
   engine: library.Engine,
@@ -93,7 +110,7 @@ export function callsOf(
     "update.figures": (figures) => session.update({ figures }),
     listSessions: (input) => engine.listSessions(input),
     stats: (input) => engine.stats(input),
-    "stats.prices": (prices) => engine.stats({ prices: merge(library.LIST_PRICES, prices) }),
+    "stats.prices": (prices) => engine.stats({ prices: merge(models.LIST_PRICES, prices) }),
     deleteSession: (input) => engine.deleteSession(session.id, input),
     append: (input) => session.append(merge(MESSAGE, input)),
     "append.toolCalls": (call) =>
@@ -175,22 +192,30 @@ export function callsOf(
     "originals.list": (input) => engine.originals.list(input),
     putIngestedFiles: (input) => engine.putIngestedFiles("w", [merge(INGESTED_FILE, input)]),
     importSession: (input) => engine.importSession({} as never, input),
-    readTranscript: (input) => library.readTranscript(merge({ bytes: [] }, input)),
+    readTranscript: (input) => readTranscript(merge({ bytes: [] }, input)),
     embedStored: (input) => engine.embedStored(input),
-    followEmbeddings: (input) => library.followEmbeddings(engine, merge(follower, input)).next(),
+    followEmbeddings: (input) => models.followEmbeddings(engine, merge(follower, input)).next(),
     "followEmbeddings.retry": (retry) =>
-      library.followEmbeddings(engine, { ...follower, retry }).next(),
+      models.followEmbeddings(engine, { ...follower, retry }).next(),
     facets: (input) => engine.facets(input),
-    reviewSessions: (input) => reviewSessions(engine, input),
+    reviewSessions: (input) => work.reviewSessions(engine, input),
+    outlineSession: (input) => outlineSession(engine, session.id, input),
     createShare: (input) => engine.shares.create(session.id, input),
-    recapSessions: (input) => library.recapSessions(engine, input),
-    relatedSessions: (input) => library.relatedSessions(engine, merge({ question: "x" }, input)),
-    traceWork: (input) => library.traceWork(engine, merge({ file: "x" }, input)),
-    languageModel: (input) => library.languageModel({} as AiSdkModel, input),
-    compatibleModel: (input) => library.compatibleModel(input),
-    embeddingModel: (input) => library.embeddingModel({} as AiSdkEmbeddingModel, input),
-    compatibleEmbedder: (input) => library.compatibleEmbedder(input),
-    localEmbedder: (input) => library.localEmbedder(input),
+    recapSessions: (input) => work.recapSessions(engine, input),
+    relatedSessions: (input) => work.relatedSessions(engine, merge({ question: "x" }, input)),
+    blameWork: (input) => work.blameWork(engine, merge({ commits: [] }, input)),
+    digestWork: (input) => work.digestWork(engine, merge({ commits: [] }, input)),
+    "blameWork.commits": (input) => work.blameWork(engine, { commits: [merge(COMMIT, input)] }),
+    "blameWork.files": (input) =>
+      work.blameWork(engine, { commits: [{ ...COMMIT, files: [merge(FILE, input)] }] }),
+    "blameWork.lines": (input) =>
+      work.blameWork(engine, { commits: [], lines: [merge(LINE, input)] }),
+    traceWork: (input) => work.traceWork(engine, merge({ file: "x" }, input)),
+    languageModel: (input) => models.languageModel({} as models.AiSdkModel, input),
+    compatibleModel: (input) => models.compatibleModel(input),
+    embeddingModel: (input) => models.embeddingModel({} as models.AiSdkEmbeddingModel, input),
+    compatibleEmbedder: (input) => models.compatibleEmbedder(input),
+    localEmbedder: (input) => models.localEmbedder(input),
     generate: (input) => gateway.generate(engine, merge(generate, input)),
     "generate.context": (context) => gateway.generate(engine, { ...generate, context }),
     "gateway.generate": (input) =>
@@ -198,7 +223,7 @@ export function callsOf(
     "gateway.reply": (input) =>
       gateway.openGateway(engine).reply({ text: "x", channel: "c", peer: "p" }, input),
     generateTitle: (input) => gateway.generateTitle(session, merge({ model: MODEL }, input)),
-    withMemory: (input) => gateway.withMemory({} as AiSdkModel, input),
+    withMemory: (input) => gateway.withMemory({} as models.AiSdkModel, input),
     autoCompaction: (input) => gateway.autoCompaction(input),
     "autoCompaction.compact": (compact) => gateway.autoCompaction({ compact }),
     "autoCompaction.turn": (turn) => gateway.autoCompaction().afterTurn(session, undefined, turn),
@@ -256,6 +281,9 @@ export function callsOf(
     "memoryTools.scope": (scope) => memoryTools(session, { scope }),
     fitHistory: (input) => fitHistory(merge({ tokenBudget: 1 }, input)),
     chatStore: (input) => chatStore(engine, input),
+    "chatStore.receive": (input) => chatStore(engine).receive("c", { messages: [] }, input),
+    "chatStore.save": (input) => chatStore(engine).save("c", [], input),
+    "chatStore.list": (input) => chatStore(engine).list(input),
     resumableStreams: (input) => resumableStreams(engine, input),
     anthropicMemory: (input) => anthropicMemory(engine, input),
     checkpointSaver: (input) => checkpointSaver(engine, input),

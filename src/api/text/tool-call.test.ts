@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { readableJson } from "./tool-call.ts";
+import { isCallPart, readableCall, readableJson } from "./tool-call.ts";
 
 test.each([
   ['{"path":"a.ts","text":"one\\ntwo"}', "path: a.ts, text: one two"],
@@ -33,4 +33,15 @@ test("a long text is read once, also with a space at each second place", () => {
   expect(readableJson(`{"text":"${words}"}`).text).toBe(`text: ${words}`);
   const backslashes = "\\\\".repeat(1_000_000);
   expect(readableJson(backslashes).text).toBe("\\".repeat(1_000_000));
+});
+
+test("a call is its name and its plain input, and offsets stay at their characters", () => {
+  const call = 'Edit({"path":"a.ts","text":"x\\n\\t}"})';
+  const { text, offsetOf } = readableCall(call);
+  expect(text).toBe("Edit path: a.ts, text: x }");
+  expect(offsetOf(0)).toBe(0);
+  expect(text.slice(offsetOf(call.indexOf("a.ts")))).toBe("a.ts, text: x }");
+  expect(isCallPart(call, false)).toBe(true);
+  expect(isCallPart('n","text":"x\\n', true)).toBe(true);
+  expect(isCallPart("Edited a.ts", true)).toBe(false);
 });

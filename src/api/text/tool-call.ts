@@ -17,6 +17,31 @@ export function toolCallLine(snippet: string): string | undefined {
   return `${name} ${told ?? readableJson(input).text}`;
 }
 
+/** A call's name, before its input. */
+const CALL = /^([\w.:-]{1,80})\((?=\{)/;
+
+/** An escape, or the end of one field and the name of the next. */
+const JSON_MARK = /\\[nrtu"\\]|"\s*,\s*"[\w-]+"\s*:/;
+
+/** Whether a text of a message with calls is a call; or the rest of one, if its beginning was cut off. */
+export function isCallPart(text: string, isCut: boolean): boolean {
+  return CALL.test(text) || (isCut && JSON_MARK.test(text));
+}
+
+/** `Edit({"path":"a.ts"})` as `Edit path: a.ts`; also the rest of a call, without its name. */
+export function readableCall(text: string): ReadableText {
+  const [head = "", name = ""] = CALL.exec(text) ?? [];
+  const label = name === "" ? "" : `${name} `;
+  const { text: plain, offsetOf } = readableJson(text.slice(head.length));
+  return {
+    text: label + plain,
+    offsetOf: (offset) =>
+      offset < head.length
+        ? Math.min(offset, name.length)
+        : label.length + offsetOf(offset - head.length),
+  };
+}
+
 /** The main argument of a call, also of a truncated one. */
 export function telling(input: string): string | undefined {
   const fields = parseObject(input);

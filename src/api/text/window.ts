@@ -3,8 +3,8 @@
  */
 
 import { MAX_WINDOW } from "../../model/limits.ts";
-import { opensInjected } from "../../search/document/injected.ts";
 import type { WindowItem } from "../../search/request.ts";
+import { isSaid } from "./talk.ts";
 
 /**
  * The window of a search that shows `before` and `after` messages, up to `reach` wider on each side
@@ -45,10 +45,4 @@ export function shownItems(
     ...window.slice(at, at + 1),
     ...saying(window.slice(at + 1)).slice(0, after),
   ];
-}
-
-/** Neighbours without text, system messages and injected text are skipped. */
-function isSaid({ snippet, role }: WindowItem): boolean {
-  if (snippet.trim() === "" || role === "system") return false;
-  return role === "assistant" || !opensInjected(snippet);
 }

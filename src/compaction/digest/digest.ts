@@ -44,7 +44,8 @@ const TOOL_NAME_CHARACTERS = 80;
 const PENDING_WORDS = ["todo", "next", "pending", "follow up", "remaining"];
 
 /** The fields that a digest reads, common to stored and imported entries. */
-export type DigestedEntry = Pick<Entry, "id" | "kind" | "role" | "blocks">;
+export type DigestedEntry = Pick<Entry, "id" | "kind" | "role" | "blocks"> &
+  Partial<Pick<Entry, "actor">>;
 
 /** A digest under way: an accumulator that `addEntry` changes. */
 export interface Digest {
@@ -84,7 +85,8 @@ export function addEntry(digest: Digest, entry: DigestedEntry): void {
 
   // The line comes first: it names tools by calls that this entry's results are about to close.
   const text = lineOf(entry.blocks, (result) => toolNameOf(digest, result));
-  addLine(digest.timeline, { role, text, entryId: entry.id });
+  const { actor } = entry;
+  addLine(digest.timeline, { role, ...(actor && { actor }), text, entryId: entry.id });
   for (const block of entry.blocks) addBlock(digest, entry.id, block);
   if (entry.kind === "message") addSaid(digest, entry, role);
 }

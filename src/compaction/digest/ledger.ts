@@ -164,7 +164,8 @@ const READERS = new Set(
 const WRITERS = new Set(
   `write edit multiedit multi_edit notebookedit edit_notebook write_file writefile edit_file editfile
   create_file createfile write_to_file append_file update_file delete_file replace_in_file
-  search_replace str_replace insert_content file_write file_edit fs_write`.split(/\s+/),
+  search_replace str_replace replace replace_string_in_file insert_edit_into_file strreplacefile
+  multi_replace_string_in_file insert_content file_write file_edit fs_write`.split(/\s+/),
 );
 const PATCHERS = new Set(["apply_patch", "applypatch", "apply_diff", "patch"]);
 /** One tool for reading and writing; its `command` decides. */

@@ -120,7 +120,7 @@ export function checkSummary(
   const text = withoutWrapper(answer.text);
   if (text === "") return ["empty: the summary has no text"];
   const prose = withoutQuotes(text);
-  const record = request.entries.map(serializeEntry).join("\n");
+  const record = request.entries.map((entry) => serializeEntry(entry)).join("\n");
   return [
     ...checkEnd(text, answer.finishReason),
     ...(isRefusal(prose) ? ["refusal: the model declined to write it"] : []),

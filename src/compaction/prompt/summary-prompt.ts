@@ -8,6 +8,7 @@
 import { type Block, inputTextOf } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
 import { oneLine, outputText } from "../digest/timeline.ts";
+import { nameOf, rolesOfSeveral } from "../speakers.ts";
 import type { CitedText, SummaryRequest } from "../summary.ts";
 
 export interface SummaryDemands {
@@ -44,7 +45,8 @@ export function summaryPrompt(
   request: SummaryRequest,
   demands: SummaryDemands,
 ): { readonly system: string; readonly prompt: string } {
-  const record = request.entries.map(serializeEntry).join("\n\n");
+  const several = rolesOfSeveral(request.entries);
+  const record = request.entries.map((entry) => serializeEntry(entry, several)).join("\n\n");
   const previous = request.previous?.text ?? null;
   const { instructions } = request;
   const mark = unusedMark(`${record}\n${previous ?? ""}\n${instructions ?? ""}`);
@@ -97,9 +99,12 @@ function unusedMark(text: string): number {
 /** Characters of a tool's arguments or result: enough to see what happened, without whole files. */
 const MAX_TOOL_CHARACTERS = 2_000;
 
-/** Leaves out thinking and opaque blocks. */
-export function serializeEntry({ id, kind, role, blocks }: Entry): string {
-  const who = kind === "message" ? (role ?? "system") : kind;
+/** Leaves out thinking and opaque blocks; names who speaks in the roles of `several`. */
+export function serializeEntry(
+  { id, kind, role, actor, blocks }: Entry,
+  several: ReadonlySet<string> = new Set(),
+): string {
+  const who = kind === "message" ? nameOf(role ?? "system", actor, several) : kind;
   const parts = blocks.map(serializeBlock).filter((part) => part.trim() !== "");
   return `[${id}] ${who}:\n${parts.join("\n")}`.toWellFormed();
 }

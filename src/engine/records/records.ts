@@ -4,6 +4,7 @@ import { BackscrollError } from "../../model/errors.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { DEFAULT_HITS, MAX_PAGE, MAX_RECORD_BATCH_BYTES } from "../../model/limits.ts";
 import { memoryKey, readMemoryKey } from "../../model/note.ts";
+import { PAGINGS, type Paged, readPaged } from "../../model/paged.ts";
 import {
   namespaceOf,
   RECORD_KEY_PREFIX,
@@ -165,14 +166,18 @@ export class Records {
   }
 
   /** Records of a namespace by key. */
-  list(input: ListRecordsInput & { readonly values: true }): Promise<RecordPage<StoredRecord>>;
-  list(input: ListRecordsInput): Promise<RecordPage>;
-  async list(input: ListRecordsInput): Promise<RecordPage> {
-    const { records, next } = await this.listStored(input);
-    return {
-      records: records.map(input.values ? toStored : toInfo),
-      ...(next === undefined ? {} : { next }),
-    };
+  list(
+    input: ListRecordsInput & { readonly values: true },
+  ): Promise<Paged<RecordPage<StoredRecord>, StoredRecord>>;
+  list(input: ListRecordsInput): Promise<Paged<RecordPage, RecordInfo>>;
+  list(input: ListRecordsInput): Promise<Paged<RecordPage, RecordInfo>> {
+    return readPaged(PAGINGS.listRecords, input, async (each) => {
+      const { records, next } = await this.listStored(each);
+      return {
+        records: records.map(each.values ? toStored : toInfo),
+        ...(next === undefined ? {} : { next }),
+      };
+    });
   }
 
   /** As `list`, with stored values, for callers that forward them. */

@@ -1,6 +1,7 @@
 /** Pages of sessions, newest interaction first. */
 
 import { defined } from "../../model/defined.ts";
+import type { SessionOrder } from "../../model/inputs/choices.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { describe, isPlainObject } from "../../model/json.ts";
 import { costOf, type PriceTable, priceOf, totalTokens } from "../../model/prices.ts";
@@ -10,9 +11,17 @@ import type { TextPlace } from "../../search/request.ts";
 import type { TextRun } from "../../search/text/text-run.ts";
 import type { SessionFilter, UsageSum } from "../../store/records.ts";
 import { checkInput, checkKey, checkLimit, checkPeriod, invalid, tooLarge } from "../check.ts";
-import { formatPageCursor, parsePageCursor } from "../cursor.ts";
+import {
+  formatOffsetCursor,
+  formatPageCursor,
+  parseOffsetCursor,
+  parsePageCursor,
+} from "../cursor.ts";
 import type { EngineContext } from "../engine-context.ts";
 import { type SearchInput, toScope, toStored } from "../search.ts";
+import { suggestFilters } from "./near-filters.ts";
+import { countSubAgents, listRows, type Nested, sortSessions, withParents } from "./nested.ts";
+import { type Outcome, readOutcomes } from "./outcome.ts";
 
 /** Each field narrows the list. Times may be dates. */
 export interface ListSessionsInput extends FilterFields<"list">, Pick<SessionFilter, "metadata"> {
@@ -22,6 +31,15 @@ export interface ListSessionsInput extends FilterFields<"list">, Pick<SessionFil
   readonly until?: number | Date;
   /** Adds `costs` to the page. Default false. */
   readonly costs?: boolean;
+  /** Adds `outcomes` to the page. Default false. */
+  readonly outcomes?: boolean;
+  /**
+   * As a person reads a list: without sub-agents, and repeated runs of a machine as one row. Adds
+   * `nested` to the page. Default false.
+   */
+  readonly nested?: boolean;
+  /** `size` and `cost` sort the newest 10,000 sessions, and fold no runs. Default `time`. */
+  readonly sort?: SessionOrder;
   /** At most 500. Default 50. */
   readonly limit?: number;
   /** The `nextCursor` of the previous page. */
@@ -35,18 +53,26 @@ export interface SessionListPage {
    * prices, without its sub-agents. Only if `costs` was given.
    */
   readonly costs?: ReadonlyMap<string, number>;
+  /** How each session ended, by its id. Only if `outcomes` was given. */
+  readonly outcomes?: ReadonlyMap<string, Outcome>;
+  /** What each row stands for, by its id. Only if `nested` was given. */
+  readonly nested?: ReadonlyMap<string, Nested>;
+  /** Of an empty page: filters whose value no session has, and what may have been meant. */
+  readonly notes?: readonly string[];
   /** Absent on the last page. */
   readonly nextCursor?: string;
 }
 
-/** Answered from columns: no entry's content is read. */
+/** Answered from columns: no entry's content is read, but for outcomes. */
 export async function listSessions(
   engine: EngineContext,
   input: ListSessionsInput,
 ): Promise<SessionListPage> {
-  const { store, tenant } = engine;
   const {
     costs = false,
+    outcomes = false,
+    nested = false,
+    sort = "time",
     since,
     until,
     limit,
@@ -59,26 +85,78 @@ export async function listSessions(
     return [name, toStored(value, name)] as const;
   });
   const { since: from, until: to } = checkPeriod({ since, until });
-  const page = await store.listSessions(
-    tenant,
-    {
-      ...Object.fromEntries(stored),
-      ...(metadata === undefined ? {} : { metadata: checkWanted(metadata) }),
-      ...(machineMade ? {} : { machineMade: false }),
-      ...(from === undefined ? {} : { since: from }),
-      ...(to === undefined ? {} : { until: to }),
-    },
-    {
-      limit: checkLimit(limit),
-      ...(cursor === undefined ? {} : { after: parsePageCursor(cursor) }),
-    },
-  );
-  const { sessions, next } = page;
+  const wanted: SessionFilter = {
+    ...Object.fromEntries(stored),
+    ...(metadata === undefined ? {} : { metadata: checkWanted(metadata) }),
+    ...(machineMade ? {} : { machineMade: false }),
+    ...(from === undefined ? {} : { since: from }),
+    ...(to === undefined ? {} : { until: to }),
+  };
+  const chosen =
+    nested && wanted.subAgent === undefined && wanted.parentSessionId === undefined
+      ? { ...wanted, subAgent: 0 }
+      : wanted;
+  const page = await readPage(engine, chosen, { sort, nested, limit: checkLimit(limit), cursor });
+  const sessions = await withParents(engine, page.sessions);
+  const { repeats, nextCursor } = page;
+  const notes = sessions.length === 0 ? await suggestFilters(engine, { ...wanted }) : [];
   return {
     sessions,
     ...(costs ? { costs: await readCosts(engine, sessions) } : {}),
-    ...(next === undefined ? {} : { nextCursor: formatPageCursor(next) }),
+    ...(outcomes ? { outcomes: await readOutcomes(engine, sessions) } : {}),
+    ...(nested ? { nested: await readNested(engine, sessions, repeats) } : {}),
+    ...(notes.length === 0 ? {} : { notes }),
+    ...(nextCursor === undefined ? {} : { nextCursor }),
   };
+}
+
+interface Page {
+  readonly sessions: readonly Session[];
+  readonly repeats?: ReadonlyMap<string, readonly string[]>;
+  readonly nextCursor?: string;
+}
+
+async function readPage(
+  engine: EngineContext,
+  filter: SessionFilter,
+  {
+    sort,
+    nested,
+    limit,
+    cursor,
+  }: {
+    readonly sort: SessionOrder;
+    readonly nested: boolean;
+    readonly limit: number;
+    readonly cursor: string | undefined;
+  },
+): Promise<Page> {
+  if (sort !== "time") {
+    const all = await sortSessions(engine, filter, sort, (each) => readCosts(engine, each));
+    const offset = cursor === undefined ? 0 : parseOffsetCursor(cursor);
+    const sessions = all.slice(offset, offset + limit);
+    const end = offset + sessions.length;
+    return { sessions, ...(end < all.length ? { nextCursor: formatOffsetCursor(end) } : {}) };
+  }
+  const after = cursor === undefined ? undefined : parsePageCursor(cursor);
+  const page = nested
+    ? await listRows(engine, filter, limit, after)
+    : await engine.store.listSessions(engine.tenant, filter, { limit, ...defined({ after }) });
+  const { next, ...rows } = page;
+  return { ...rows, ...(next === undefined ? {} : { nextCursor: formatPageCursor(next) }) };
+}
+
+async function readNested(
+  engine: EngineContext,
+  sessions: readonly Session[],
+  repeats: ReadonlyMap<string, readonly string[]> = new Map(),
+): Promise<ReadonlyMap<string, Nested>> {
+  const counts = await countSubAgents(engine);
+  const nested = sessions.map(({ id, origin }) => {
+    const row = { subAgents: counts.get(origin.key ?? "") ?? 0, repeats: repeats.get(id) ?? [] };
+    return [id, row] as const;
+  });
+  return new Map(nested);
 }
 
 async function readCosts(

@@ -54,8 +54,10 @@ test("several sessions with one agent's id are all named", async () => {
   expect(message).toContain("0f3c9a12 (Invoices), 0f3c9a12-77 (Third)");
 });
 
-test("a prefix of an id is refused, and matching ids are named", async () => {
+test("the beginning of one id is that id; of several it is refused, and they are named", async () => {
   await using engine = await filled();
+  const { id } = await engine.getSessionMeta(TWO.slice(0, -1));
+  expect(id).toBe("two");
   const message = await refused("session_not_found", () => engine.getSession("0f3c9"));
   expect(message).toContain("0f3c9a12 (Invoices), 0f3c9a12-7 (Orders)");
 });

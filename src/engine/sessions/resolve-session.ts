@@ -1,6 +1,6 @@
 /**
- * Resolves a session reference: its id, its short id, or its agent's own id. A prefix is refused: a
- * mistyped or deleted id must not resolve to another session.
+ * Resolves a session reference: its id, its short id, its agent's own id, or the beginning of one of
+ * them that no other session has.
  *
  * For reads only; a write or a deletion names the full id.
  */
@@ -18,6 +18,9 @@ import type { EngineContext } from "../engine-context.ts";
 import type { SearchInput } from "../search.ts";
 import { type CreateSessionInput, toNewSession } from "../session-input.ts";
 
+/** A shorter beginning is a slip of the hand rather than an id. */
+const SHORTEST_BEGINNING = 4;
+
 /**
  * Throws `session_not_found`, with ids of the same prefix, or `session_ambiguous`, with the
  * candidates.
@@ -27,7 +30,9 @@ export async function resolveSession(engine: EngineContext, ref: string): Promis
   const exact = await store.findSession(tenant, checkKey(ref, "sessionId"));
   if (exact !== undefined) return exact;
   const alike = await store.findSessionRefs(tenant, ref);
-  const named = namedRefs(alike, ref);
+  const exactly = namedRefs(alike, ref);
+  const isOne = alike.length === 1 && ref.length >= SHORTEST_BEGINNING;
+  const named = exactly.length === 0 && isOne ? alike : exactly;
   if (named.length > 1) throw ambiguous(ref, named);
   const session = named[0] && (await store.findSession(tenant, named[0].id));
   if (session !== undefined) return session;

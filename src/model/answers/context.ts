@@ -142,6 +142,13 @@ export const EXPLANATION = {
 export const SEARCH_RESULT = {
   /** The best first. */
   hits: [SEARCH_HIT as typeof SEARCH_HIT],
+  /** The `cursor` of the next page, up to the 200th hit. Absent: there are no more. */
+  nextCursor: { of: "text?", about: "The cursor of the next page; null: there are no more." },
+  /** About how many sessions have at least half of the query, by weight; only with `total`. */
+  total: {
+    of: "count?",
+    about: "About how many sessions have most of the query; only with total.",
+  },
   /** Notes for the user: ignored words, an invalid filter. */
   notes: { of: ["text"], about: "How the query was interpreted, for a person." },
   /** True: the index is being built, so older messages may be missing. */
@@ -267,6 +274,30 @@ export const BRANCH = {
   parentLeaf: { of: "text|null", about: "The leaf of the branch that it left." },
   /** The index of the first message after the fork. */
   forkIndex: { of: "count", about: "The index of the first message after the fork." },
+} as const;
+
+const OUTCOME_WORDS = ["committed", "answered", "unfinished"] as const;
+
+/** How a session ended, as far as it shows: a commit that a person made elsewhere is not seen. */
+export const OUTCOME = {
+  /**
+   * `committed`: what was changed last was committed. `answered`: the last request was answered.
+   * `unfinished`: it was not, or the tests failed after the last change. Null: not known.
+   */
+  word: {
+    of: { one: OUTCOME_WORDS as typeof OUTCOME_WORDS },
+    null: true,
+    about: "How it ended, as far as it shows; null: not known.",
+  },
+  /** The abbreviated hash of the last commit that it shows. */
+  commit: { of: "text|null", about: "The hash of the last commit that it shows." },
+  /** Of the commit, else since the last one; scratch files are left out. Null: the end alone was read. */
+  filesChanged: {
+    of: "count|null",
+    about: "Of the commit, else since the last one; null: only the end was read.",
+  },
+  /** Null: tests did not run after the last change. */
+  testsPassed: { of: "flag|null", about: "Null: no tests ran after the last change." },
 } as const;
 
 /** A message's text, with its index. */

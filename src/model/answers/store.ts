@@ -213,6 +213,13 @@ export const SHARE = {
   expiresAt: "time",
 } as const;
 
+/** What a row of a nested list stands for. */
+export const NESTED = {
+  subAgents: { of: "count", about: "Sessions of its sub-agents." },
+  /** Sessions of the same request, which a machine made again and again. */
+  repeats: { of: ["text"], about: "The ids of the runs that were folded into it." },
+} as const;
+
 export const FACET_COUNT = { value: "text", count: "count" } as const;
 
 /** At most 50 values per filter, most frequent first. */

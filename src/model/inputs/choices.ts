@@ -14,6 +14,14 @@ export type SummaryFallback = (typeof SUMMARY_FALLBACKS)[number];
 export const KEEP_WORDS = ["half", "none"] as const;
 
 /** The branches that a search covers. */
+/** `relevance`: the best first. `time`: of the best ones the newest first. */
+export const SEARCH_ORDERS = ["relevance", "time"] as const;
+export type SearchOrder = (typeof SEARCH_ORDERS)[number];
+
+/** Of a list: the newest interaction, the most messages, or the highest cost first. */
+export const SESSION_ORDERS = ["time", "size", "cost"] as const;
+export type SessionOrder = (typeof SESSION_ORDERS)[number];
+
 export const BRANCH_SCOPES = ["active", "all"] as const;
 export type BranchScope = (typeof BRANCH_SCOPES)[number];
 

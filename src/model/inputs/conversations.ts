@@ -7,7 +7,7 @@ import {
   type SettableField,
 } from "../session-fields.ts";
 import { type FilterKinds, filterKinds } from "../session-filters.ts";
-import { DURABILITIES, LANGUAGES, TELEMETRIES, TOOL_INDEXINGS } from "./choices.ts";
+import { DURABILITIES, LANGUAGES, SESSION_ORDERS, TELEMETRIES, TOOL_INDEXINGS } from "./choices.ts";
 
 /** The fields of a session that callers set, and those of its creation. */
 type Settable = { readonly [Name in SettableField]: (typeof SESSION_FIELDS)[Name]["set"] };
@@ -64,6 +64,9 @@ const LIST = {
   machineMade: "flag",
   metadata: "object",
   costs: "flag",
+  outcomes: "flag",
+  nested: "flag",
+  sort: SESSION_ORDERS as typeof SESSION_ORDERS,
   limit: "positive",
   cursor: "text",
 } as const;

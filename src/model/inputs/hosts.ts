@@ -344,6 +344,9 @@ export const HOST_INPUTS = {
     source: "text|texts",
   },
   chatStore: { agent: "name", createdBy: "name", keyPrefix: "text" },
+  "chatStore.receive": { author: "name" },
+  "chatStore.save": { author: "name", result: { methods: [] } },
+  "chatStore.list": { limit: "positive", cursor: "text" },
   resumableStreams: { namespace: "name", leaseMs: "ms", keepSeconds: "seconds" },
   anthropicMemory: { namespace: "name", history: "count" },
 } as const;

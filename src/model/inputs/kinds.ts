@@ -195,7 +195,9 @@ function withMethods({ methods }: WithMethods): KindRule {
   const has = (value: object, name: string) =>
     typeof (value as Record<string, unknown>)[name] === "function";
   return {
-    words: `an object with ${methods.map((name) => `${name}()`).join(" and ")}`,
+    words: ["an object", methods.map((name) => `${name}()`).join(" and ")]
+      .filter((part) => part !== "")
+      .join(" with "),
     accepts: (value) => isInstance(value) && methods.every((name) => has(value, name)),
   };
 }

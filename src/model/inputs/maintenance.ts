@@ -31,6 +31,7 @@ const FACETS = {
   branches: BRANCH_SCOPES as typeof BRANCH_SCOPES,
   signal: "signal",
 } as const;
+
 const REVIEW = { since: "time", until: "time", cursor: "text", limit: "positive" } as const;
 
 export const MAINTENANCE_INPUTS = {
@@ -117,9 +118,22 @@ export const MAINTENANCE_INPUTS = {
   "followEmbeddings.retry": { attempts: "positive", firstMs: "ms", maxMs: "ms" },
   recapSessions: { ...filterKinds("recap"), ...RECAP } as FilterKinds<"recap"> & typeof RECAP,
   traceWork: { ...filterKinds("trace"), ...TRACE } as FilterKinds<"trace"> & typeof TRACE,
+  blameWork: { commits: "list!", lines: "list", path: "text" },
+  "blameWork.commits": {
+    commit: "text!",
+    subject: "text!",
+    authoredAt: "count!",
+    committedAt: "count!",
+    files: "list!",
+    named: "texts",
+  },
+  digestWork: { commits: "list!" },
+  "blameWork.files": { path: "text!", added: "texts!", removed: "texts!" },
+  "blameWork.lines": { commit: "text!", path: "text!", number: "count!", text: "text!" },
   relatedSessions: { ...filterKinds("related"), ...RELATED } as FilterKinds<"related"> &
     typeof RELATED,
   facets: { ...filterKinds("facets"), ...FACETS } as FilterKinds<"facets"> & typeof FACETS,
   reviewSessions: { ...filterKinds("review"), ...REVIEW } as FilterKinds<"review"> & typeof REVIEW,
+  outlineSession: { leaf: "key", offset: "count", find: "text" },
   createShare: { expires: "time" },
 } as const;

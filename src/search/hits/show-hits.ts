@@ -10,11 +10,12 @@ import { matchFinder } from "../analysis/find-matches.ts";
 import { ask, type SansIo, type Window, type WindowEntry } from "../port.ts";
 import type { TermQuery } from "../query/query.ts";
 import type { RankedHit } from "../rank-by-meaning.ts";
-import type { FoundHit, HitBranch, SearchRequest, WindowItem } from "../request.ts";
+import type { FoundHit, HitBranch, SearchAnswer, SearchRequest, WindowItem } from "../request.ts";
 import type { TenantCache } from "../search-cache.ts";
 import { asIndexed, displayText, toolNameOf, toolTextOf } from "./display-text.ts";
 import { findLater, type Said } from "./later-wins.ts";
 import { isSameQuestion, MAX_ASKED, type Question, readOnlyAsked } from "./only-asked.ts";
+import { shownMark } from "./shown-mark.ts";
 import { cutSnippet, type Snippet } from "./snippet.ts";
 
 const MAX_TITLE_BYTES = 256;
@@ -32,7 +33,7 @@ export function* showHits(
   query: TermQuery,
   alike: readonly string[],
   cache: TenantCache,
-): SansIo<FoundHit[]> {
+): SansIo<Pick<SearchAnswer, "hits" | "next">> {
   const { language } = cache.indexing;
   const highlight = highlighter(query, alike, language);
   const hits: FoundHit[] = [];
@@ -44,7 +45,8 @@ export function* showHits(
     isWhole && request.reach !== "messages" && request.perSession === 1 && !request.roles;
   const said: Said[] = [];
   let isSaid = false;
-  const shown = new Set<string>();
+  const shown = new Set(request.seen);
+  const marks = new Map<FoundHit, readonly string[]>();
   let next = 0;
   while (hits.length < request.limit && next < ranked.length) {
     const batch = ranked.slice(next, next + request.limit - hits.length);
@@ -68,17 +70,21 @@ export function* showHits(
       const found = window.entries.find(({ sequence }) => sequence === hit.message?.sequence);
       const isGone = found === undefined || found.erased;
       if (isGone && hit.message !== null) continue;
-      const original = found?.copiedFrom ?? found?.id ?? window.head.sessionId;
+      const original = shownMark(found?.copiedFrom ?? found?.id ?? window.head.sessionId);
       if (shown.has(original)) continue;
       shown.add(original);
       const mark = markOf(window.head.marks, found?.id);
       const shownHit = showHit(hit, window, found, request, highlight);
+      marks.set(shownHit, [original]);
       if (mark !== undefined) {
         marked.push({ ...shownHit, mark: { ...mark, reason: redact(mark.reason).text } });
       } else if (question !== undefined) {
         const same = asked.find((each) => isSameQuestion(each.words, question.words));
         if (same === undefined) asked.push({ ...question, hit: shownHit, others: [] });
-        else same.others.push(shownHit.shortId);
+        else {
+          same.others.push(shownHit.shortId);
+          marks.set(same.hit, [...(marks.get(same.hit) ?? []), original]);
+        }
       } else {
         hits.push(shownHit);
         isSaid ||= found !== undefined && found.role !== "tool" && textOf(found.blocks) !== "";
@@ -92,16 +98,23 @@ export function* showHits(
     words.map(({ term }) => term),
     language,
   );
-  const best = laterFirst(hits, later, request);
+  const best = laterFirst(hits, later, request, marks);
   const last: FoundHit[] = [];
   for (const { hit, others, isRecalled } of asked) {
     const question = { ...hit, onlyAsked: others };
+    marks.set(question, marks.get(hit) ?? []);
     // The output of a tool answers nobody: a plain question stays before it.
-    const at = isSaid || isRecalled ? -1 : best.findIndex(({ score }) => score < hit.score);
+    const at =
+      isSaid || isRecalled || request.sort === "time"
+        ? -1
+        : best.findIndex(({ score }) => score < hit.score);
     if (at < 0) last.push(question);
     else best.splice(at, 0, question);
   }
-  return withLast(best, [...last, ...marked], request);
+  const page = withLast(best, [...last, ...marked], request);
+  const isEnd = next >= ranked.length && page.length === best.length + last.length + marked.length;
+  const known = [...(request.seen ?? []), ...page.flatMap((hit) => marks.get(hit) ?? [])];
+  return isEnd || request.reach === "messages" ? { hits: page } : { hits: page, next: known };
 }
 
 /** A session that only asked, and others that asked the same. */
@@ -174,16 +187,19 @@ const MAX_COMPARED = 20;
 function laterFirst(
   hits: readonly FoundHit[],
   later: readonly (number | undefined)[],
-  { asksForNow }: SearchRequest,
+  { asksForNow, sort }: SearchRequest,
+  marks: Map<FoundHit, readonly string[]>,
 ): FoundHit[] {
   const known = hits.map((hit, i) => {
     const by = hits[later[i] ?? -1];
     if (by === undefined) return hit;
     const { sessionId, shortId, entryId, index } = by;
-    return { ...hit, supersededBy: { sessionId, shortId, entryId, index } };
+    const superseded = { ...hit, supersededBy: { sessionId, shortId, entryId, index } };
+    marks.set(superseded, marks.get(hit) ?? []);
+    return superseded;
   });
   const order = [...known];
-  for (const [i, hit] of asksForNow ? known.entries() : []) {
+  for (const [i, hit] of asksForNow && sort !== "time" ? known.entries() : []) {
     const by = known[later[i] ?? -1];
     if (by === undefined || order.indexOf(by) < order.indexOf(hit)) continue;
     order.splice(order.indexOf(by), 1);

@@ -1,5 +1,6 @@
 /** Turns feed slices into documents: the terms of messages, sessions and notes. */
 
+import { lineTerms } from "../../blame/lines/line-terms.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { memoryKey } from "../../model/note.ts";
 import { redact } from "../../secrets/redact.ts";
@@ -14,6 +15,7 @@ import { isTrivialName } from "../analysis/name.ts";
 import { tokenize } from "../analysis/tokenize.ts";
 import { indexableText, type ToolIndexing } from "../document/indexable-text.ts";
 import { INJECTED_METADATA } from "../document/injected.ts";
+import { isOwnTool } from "../document/own-tools.ts";
 import type { FeedEntry, FeedFact, FeedMemory, FeedSession } from "../port.ts";
 import { ROLES } from "./layout.ts";
 import type { MemoryIndex, Words } from "./memory-index.ts";
@@ -22,13 +24,18 @@ import { actorTerm, hiddenTerm, IS_CUT, MACHINE_MADE, toolTerm } from "./special
 export interface IndexingOptions {
   readonly language: Language;
   readonly tools: ToolIndexing;
+  /** Of the hashes of lines; the store's own. */
+  readonly lineKey?: string;
 }
 
 /** Incremented with every change that gives some message other terms, or makes it a document. */
-const DOCUMENT_NUMBER = 3;
+const DOCUMENT_NUMBER = 4;
 
 /** The version of analysis and document selection: a segment of another version is rebuilt. */
-export function indexVersion({ language, tools }: IndexingOptions): string {
+export function indexVersion({
+  language,
+  tools,
+}: Pick<IndexingOptions, "language" | "tools">): string {
   return `${analyzerVersion(language)}/${tools}/${DOCUMENT_NUMBER}`;
 }
 
@@ -59,9 +66,26 @@ export function addEntry(index: MemoryIndex, entry: FeedEntry, options: Indexing
         const name = block.type === "tool_use" ? block.name : toolNameOf(block);
         if (name !== undefined) into.term(toolTerm(name), 0);
       }
+      if (options.tools === "all" && mayChange(entry.blocks)) {
+        for (const term of lineTerms(entry.blocks, options.lineKey ?? "", hasSecret))
+          into.term(term, 0);
+      }
       return true;
     },
   );
+}
+
+/** Of our own tools, results quote other sessions. */
+function mayChange(blocks: FeedEntry["blocks"]): boolean {
+  return blocks.some(
+    (block) =>
+      (block.type === "tool_use" && !isOwnTool(block.name)) ||
+      (block.type === "tool_result" && !isOwnTool(block.toolName ?? "")),
+  );
+}
+
+function hasSecret(text: string): boolean {
+  return redact(text).text !== text;
 }
 
 function hiddenTerms(texts: readonly string[], language: Language): ReadonlySet<string> {

@@ -40,12 +40,12 @@ export function lexQuery(query: string): Item[] {
   return items;
 }
 
-/** A sign counts before a word or phrase: not alone, not in `--force`, not in `-1`. */
+/** A sign counts before a word or phrase: not alone, not in `--force`, `-1` or `-count=1`. */
 function signAt(query: string, at: number): "+" | "-" | "" {
   const sign = query[at];
   if (sign !== "+" && sign !== "-") return "";
   const rest = /^[^\s]*/.exec(query.slice(at + 1, at + 64))?.[0] ?? "";
-  const isWord = rest !== "" && !/^[+-]/.test(rest) && !/^[\d.,]+$/.test(rest);
+  const isWord = rest !== "" && !/^[+-]/.test(rest) && !/^[\d.,]+$|^\w+=/.test(rest);
   return isWord ? sign : "";
 }
 

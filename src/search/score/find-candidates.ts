@@ -9,6 +9,7 @@ import type { View } from "../snapshot.ts";
 import { Paths } from "./active-paths.ts";
 import { idf, lengthNorm } from "./bm25.ts";
 import { findBoosts } from "./boosts.ts";
+import { countSessions } from "./count-sessions.ts";
 import { MAX_EXPANSIONS } from "./filter/conditions.ts";
 import type { MessageFilter } from "./filter/filter.ts";
 import {
@@ -36,6 +37,8 @@ export interface Candidates {
   /** Replacements of misspelt words. */
   readonly alike: readonly string[];
   readonly partial: boolean;
+  /** About how many sessions have most of the query; only if it was asked for. */
+  readonly total?: number;
   readonly explanation: SearchExplanation;
 }
 
@@ -51,6 +54,8 @@ const LEAST_SHARE = 0.5;
 const NO_BOOSTS: ReadonlyMap<number, number> = new Map();
 /** Hits beyond the limit, in case some are copies, or sessions that only asked. */
 const SPARE = 28;
+/** The best hits, which are sorted by time. */
+const SORTED = 100;
 
 export function* findCandidates(search: CandidateSearch): SansIo<Candidates> {
   const { request, snapshot, blobs, filter } = search;
@@ -84,7 +89,7 @@ export function* findCandidates(search: CandidateSearch): SansIo<Candidates> {
     isByMessage: isByMessage || isAlone(request, filter),
   };
   const most = isByMessage ? MESSAGE_CANDIDATES : profile.candidates;
-  const wanted = Math.max(most, request.limit + SPARE);
+  const wanted = Math.max(most, roomOf(request));
   const { top, partial } = yield* passUntilPathsAreKnown(search, pass, paths, wanted);
   const sessionCount =
     profile.session === 0 ? 1 : yield* ask<"sessionCount">({ need: "sessionCount" });
@@ -107,13 +112,17 @@ export function* findCandidates(search: CandidateSearch): SansIo<Candidates> {
     perSession: request.perSession,
     verbatim: search.query.verbatim,
   };
+  const total = request.total
+    ? yield* countSessions({ views, terms, outputs, filter: pass.filter, blobs })
+    : undefined;
   const { runs, partial: isRunsCut } = yield* findRuns(search, pass, paths);
   const { ranked, isCut } = yield* rankAll(search, top, pass, ranking, runs);
   return {
-    ranked: ranked.sort(byRank).slice(0, request.limit + SPARE),
+    ranked: ranked.sort(byRank).slice(0, roomOf(request)),
     notes,
     alike,
     partial: partial || isRunsCut || isCut,
+    ...(total === undefined ? {} : { total }),
     explanation: {
       terms: terms.map(({ term, documents, weight }) => ({ term: term.label, documents, weight })),
       documents: snapshot.messages.documents,
@@ -122,6 +131,11 @@ export function* findCandidates(search: CandidateSearch): SansIo<Candidates> {
       candidates: top.list().length,
     },
   };
+}
+
+/** Hits to rank: those of the page and of earlier ones, or, to be sorted by time, many. */
+export function roomOf({ limit, seen = [], sort }: SearchRequest): number {
+  return Math.max(limit + seen.length, sort === "time" ? SORTED : 0) + SPARE;
 }
 
 /** Whether the first pass suffices: a session then scores by its best message alone. */
@@ -202,8 +216,10 @@ function* rankAll(
     return { ranked: [...messages, ...sessionsAlone(messages, pass, ranking.boosts)], isCut };
   }
   if (!pass.isByMessage && !isPlain(request)) {
-    const limit = request.limit + SPARE;
-    const known = worthScoring(best).map(({ session }) => session);
+    const limit = roomOf(request);
+    const known = worthScoring(best, request.seen === undefined ? 0 : limit).map(
+      ({ session }) => session,
+    );
     const added = [...runs.keys()].filter((session) => !known.includes(session));
     const sessions = [...known, ...added.slice(0, ADDED_RUNS)];
     const enough = (scored: number) => scored >= ALWAYS_SCORED && isOver();
@@ -221,9 +237,9 @@ function* rankAll(
  * the best message's score did not rank among the first five in any measurement, among 140 sessions or
  * 100,000 other messages, and a tenth to a half of the time is saved.
  */
-function worthScoring(best: readonly Best[]): readonly Best[] {
-  const least = LEAST_SHARE * (best[0]?.score ?? 0);
-  return best.filter(({ score }, i) => i < ALWAYS_RANKED || score >= least);
+function worthScoring(best: readonly Best[], least: number): readonly Best[] {
+  const worth = LEAST_SHARE * (best[0]?.score ?? 0);
+  return best.filter(({ score }, i) => i < Math.max(ALWAYS_RANKED, least) || score >= worth);
 }
 
 /** The candidates, and messages with a run that are not among them. */

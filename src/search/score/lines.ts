@@ -8,6 +8,7 @@
 
 import { indexedParts } from "../document/indexable-text.ts";
 import type { Blobs } from "../index/blobs.ts";
+import { CHUNK_DOCUMENTS, ROLES } from "../index/layout.ts";
 import { ask, type SansIo, type WindowEntry } from "../port.ts";
 import { isSubject, type LineMatcher, lineMatcher } from "../query/line-matcher.ts";
 import type { TermQuery } from "../query/query.ts";
@@ -39,6 +40,7 @@ export interface LineSearch {
   readonly cache: TenantCache;
 }
 
+const ROLE_OF_TOOLS = ROLES.indexOf("tool");
 const [NO_LINE, SHOWN_WORDS, SHOWN, SAID] = [0, 1, 2, 3] as const;
 
 /** `runs` are those of each session, the best session first. */
@@ -54,7 +56,10 @@ export function* weighRuns(
   // More than all other parts of a score together.
   const step = profile.verbatim * (1 + profile.coverage + profile.pairs);
   return runs.flatMap((own) => {
-    const run = own.reduce((best, each) => (stepOf(each) > stepOf(best) ? each : best));
+    const isTold = (run: Run) => roleAt(search.views, run) !== ROLE_OF_TOOLS;
+    const isBetter = (a: Run, b: Run) =>
+      stepOf(a) > stepOf(b) || (stepOf(a) === stepOf(b) && isTold(a) && !isTold(b));
+    const run = own.reduce((best, each) => (isBetter(each, best) ? each : best));
     // Only a literal copy has the sign of an excluded word.
     if (query.excluded.length > 0 && stepOf(run) < SHOWN) return [];
     const isLine = stepOf(run) > NO_LINE;
@@ -62,6 +67,12 @@ export function* weighRuns(
     const plain = profile.verbatim * (isSaid ? 1 : ECHO);
     return { run, gain: isLine ? stepOf(run) * step : plain, isHit: isLine || isSaid, isLine };
   });
+}
+
+/** An index into `ROLES`; that of users if the chunk is not loaded. */
+function roleAt(views: readonly View[], { view, document }: Run): number {
+  const columns = views[view]?.source.columns(Math.floor(document / CHUNK_DOCUMENTS));
+  return columns?.roles[document % CHUNK_DOCUMENTS] ?? 0;
 }
 
 /** The best message of each session first, until one has the query literally. */

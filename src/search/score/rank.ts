@@ -1,5 +1,6 @@
 /** Ranks the best candidates in their final order. */
 
+import { ROLES } from "../index/layout.ts";
 import type { MessageFacts } from "../index/message-columns.ts";
 import type { LengthNorm } from "./bm25.ts";
 import { ECHO, type WeighedRun } from "./coverage.ts";
@@ -30,6 +31,8 @@ export interface Ranked {
 /** A `Ranked` before its time and sequence are read: only shown hits need them. */
 export interface Placed extends Omit<Ranked, "message"> {
   readonly spot: ScoredSpot | null;
+  /** The message to show in its place; absent: itself. */
+  readonly shown?: ScoredSpot;
   /** The weighted depth of the session, which the score does not have yet. */
   readonly depth: number;
   /** The covered share of the query by weight, in the session's best passage: 0 to 1. */
@@ -93,9 +96,11 @@ export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boo
     };
     const { session } = scored;
     const covered = isSaid ? scored.said : scored.covered;
+    const shown = ranking.perSession > 1 ? place : toldPlace(scored, place, points, roleWeights);
     ranked.push({
       session,
       spot,
+      ...(shown === place ? {} : { shown: scored.spot(shown) }),
       score: total(parts),
       parts,
       depth: profile.depth * depth,
@@ -120,13 +125,13 @@ export function bestOf(
   // Ties with the last one may still rank before it.
   const least = byScore[limit - 1]?.score ?? Number.NEGATIVE_INFINITY;
   const ranked: Ranked[] = [];
-  for (const { session, spot, score, parts, line } of byScore) {
+  for (const { session, spot, shown = spot, score, parts, line } of byScore) {
     if (score < least) break;
-    const facts = spot && factsOf(spot);
+    const facts = shown && factsOf(shown);
     if (facts !== undefined) {
       ranked.push({
         session,
-        message: facts && { ...facts, ...(spot as ScoredSpot) },
+        message: facts && { ...facts, ...(shown as ScoredSpot) },
         score,
         parts,
         ...(line === undefined ? {} : { line }),
@@ -144,6 +149,40 @@ export function bestMessage(
   const points = (place: number) => scored.scores[place] as number;
   const [place] = bestPlaces(scored, points, roleWeights, 1);
   return place === undefined ? undefined : scored.spot(place);
+}
+
+/** A place is as good as the best one of its session with this share of its points. */
+const AS_GOOD = 0.5;
+const ROLE_OF_TOOLS = ROLES.indexOf("tool");
+const [TALK, INPUT, OUTPUT] = [0, 1, 2] as const;
+
+/**
+ * Of equally good places the one that a person wants to read: talk before a tool's input, and that
+ * before an output, which mostly repeats what was asked for. The score stays that of the best place.
+ */
+function toldPlace(
+  scored: ScoredSession,
+  best: number,
+  points: (place: number) => number,
+  roleWeights: Float64Array,
+): number {
+  const { count, scores, roles, outputs } = scored;
+  const kindOf = (place: number) => {
+    if (roles[place] !== ROLE_OF_TOOLS) return TALK;
+    return (outputs[place] as number) > (scores[place] as number) / 2 ? OUTPUT : INPUT;
+  };
+  const weighted = (place: number) =>
+    points(place) * (roleWeights[roles[place] as number] as number);
+  // Its own words, not those of the messages around it.
+  const ownOf = (place: number) => scores[place] as number;
+  const least = AS_GOOD * weighted(best);
+  let told = best;
+  for (let place = 0; place < count; place++) {
+    if (scores[place] === 0 || weighted(place) < least || kindOf(place) > kindOf(told)) continue;
+    if (kindOf(place) === kindOf(told) && ownOf(place) <= ownOf(told)) continue;
+    if (scored.accepts(place)) told = place;
+  }
+  return told;
 }
 
 /** The places of the best `points` that may be hits. */

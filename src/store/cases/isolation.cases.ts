@@ -253,6 +253,8 @@ const ATTEMPTS: Record<keyof StoreWrites | keyof StoreReads | keyof StoreIndex, 
     expect(JSON.stringify(await runTrivial(store, tenant))).not.toContain(session),
   findSessionsWithText: async (store, tenant, { session }) =>
     expect(JSON.stringify(await runTrivial(store, tenant))).not.toContain(session),
+  findLines: async (store, tenant, { session }) =>
+    expect(JSON.stringify(await runTrivial(store, tenant))).not.toContain(session),
   readPieces: async (store, tenant, { session }) =>
     expect(JSON.stringify(await runTrivial(store, tenant))).not.toContain(session),
   maintain: async (store, tenant) =>

@@ -17,8 +17,10 @@ import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { searchSessions } from "../../search/search.ts";
 import { SearchCache } from "../../search/search-cache.ts";
 import { searchNotes } from "../../search/search-notes.ts";
+import { findLines } from "../../search/text/find-lines.ts";
 import { findSessions } from "../../search/text/find-sessions.ts";
 import type { IndexingOptions } from "./indexing-options.ts";
+import type { StoredSetting } from "./stored-indexing.ts";
 
 export interface IndexCode<Cache = unknown> {
   /** Cached between searches while the store is open. `sharing` caches share the memory of one. */
@@ -52,6 +54,7 @@ const INDEX_CODE: IndexCode<SearchCache> = {
     }),
   search: (request, cache, tenant) => {
     if ("enough" in request) return readPieces(request);
+    if ("places" in request) return findLines(request, cache.tenant(tenant));
     if ("run" in request) return findSessions(request, cache.tenant(tenant));
     return "field" in request
       ? searchNotes(request, cache.tenant(tenant))
@@ -69,8 +72,9 @@ const INDEX_CODE: IndexCode<SearchCache> = {
 function analysisOf({
   language = "english",
   tools = DEFAULT_TOOL_INDEXING,
-}: IndexingOptions): Analysis {
-  return { language, tools };
+  lineKey = "",
+}: IndexingOptions & Partial<StoredSetting>): Analysis {
+  return { language, tools, lineKey };
 }
 
 /** Random: processes choose numbers without coordination. */

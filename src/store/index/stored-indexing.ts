@@ -6,6 +6,7 @@
  * `setIndexing`.
  */
 
+import { randomUUID } from "node:crypto";
 import {
   LANGUAGES,
   type Language,
@@ -20,15 +21,20 @@ export interface IndexSetting {
   readonly tools: ToolIndexing;
 }
 
+/** The setting, and the store's own key of the hashes of lines. "": an older store, not yet written. */
+export interface StoredSetting extends IndexSetting {
+  readonly lineKey: string;
+}
+
 /** The key of the setting in the table `store`, as JSON. */
 export const INDEXING_KEY = "indexing";
 
 const DEFAULT: IndexSetting = { language: "english", tools: DEFAULT_TOOL_INDEXING };
 
 /** The stored setting, with defaults for missing and unknown values. */
-export function decodeSetting(stored: unknown): IndexSetting | undefined {
+export function decodeSetting(stored: unknown): StoredSetting | undefined {
   if (typeof stored !== "string") return undefined;
-  let value: Partial<Record<keyof IndexSetting, unknown>> | null;
+  let value: Partial<Record<keyof StoredSetting, unknown>> | null;
   try {
     value = JSON.parse(stored) as typeof value;
   } catch (error) {
@@ -38,16 +44,30 @@ export function decodeSetting(stored: unknown): IndexSetting | undefined {
   return {
     language: LANGUAGES.find((each) => each === value?.language) ?? DEFAULT.language,
     tools: TOOL_INDEXINGS.find((each) => each === value?.tools) ?? DEFAULT.tools,
+    lineKey: typeof value?.lineKey === "string" ? value.lineKey : "",
   };
 }
 
-export function encodeSetting({ language, tools }: IndexSetting): string {
-  return JSON.stringify({ language, tools });
+export function encodeSetting({ language, tools, lineKey }: StoredSetting): string {
+  return JSON.stringify({ language, tools, lineKey });
+}
+
+/** The setting to write when a store is opened for writing; undefined if it is as it should be. */
+export function settled(
+  stored: StoredSetting | undefined,
+  requested: Partial<IndexSetting>,
+): StoredSetting | undefined {
+  if (stored !== undefined && stored.lineKey !== "") return undefined;
+  return { ...(stored ?? firstSetting(requested)), lineKey: randomUUID() };
+}
+
+export function publicSetting({ language, tools }: IndexSetting): IndexSetting {
+  return { language, tools };
 }
 
 /** The setting of a store that has none yet. */
-export function firstSetting({ language, tools }: Partial<IndexSetting>): IndexSetting {
-  return { language: language ?? DEFAULT.language, tools: tools ?? DEFAULT.tools };
+export function firstSetting({ language, tools }: Partial<IndexSetting>): StoredSetting {
+  return { language: language ?? DEFAULT.language, tools: tools ?? DEFAULT.tools, lineKey: "" };
 }
 
 /** A sentence about options that differ from the stored setting; undefined if none. */

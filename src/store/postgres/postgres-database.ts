@@ -8,7 +8,7 @@
 import { pause } from "../../async/pause.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import type { StoreLoss } from "../../model/store-loss.ts";
-import type { StoreOptions } from "../store.ts";
+import type { ConnectionFigures, StoreOptions } from "../store.ts";
 import { openForReading } from "../store-errors.ts";
 import { warnOfLoss } from "../store-options.ts";
 import { FeedMarks } from "./fleet/feed-marks.ts";
@@ -44,6 +44,7 @@ export class PostgresDatabase {
   /** The feed positions that this process has written or read. */
   readonly marks: FeedMarks = new FeedMarks();
   readonly #servers: PostgresServers;
+  #retries = 0;
   readonly #settings: TransactionSettings;
   readonly #onLoss: (loss: StoreLoss) => void;
   readonly #readOnly: boolean;
@@ -78,6 +79,10 @@ export class PostgresDatabase {
   }
 
   /** Incremented by each switch to another server, or to another run of the same one. */
+  connections(): ConnectionFigures {
+    return { ...this.#servers.figures, retries: this.#retries };
+  }
+
   get switches(): number {
     return this.#servers.switches;
   }
@@ -324,6 +329,7 @@ export class PostgresDatabase {
       } catch (error) {
         const again = error instanceof Unfinished || isRetryable(error);
         if (attempt >= this.#attempts || !again) throw error;
+        this.#retries++;
         // Retry with jitter, so that the same transactions do not collide again.
         await pause(Math.random() * 2 ** attempt);
       }

@@ -9,6 +9,7 @@ import type { Socket } from "node:net";
 import pg from "pg";
 import { BackscrollError } from "../../model/errors.ts";
 import type { Row } from "../records.ts";
+import type { ConnectionFigures } from "../store.ts";
 import { queueFull } from "../store-errors.ts";
 import { BinaryCopy, type CopiedColumns } from "./binary-copy.ts";
 import { isFatal, isUnknownName } from "./postgres-errors.ts";
@@ -191,6 +192,11 @@ export class PostgresPool {
         { details: { connections: MAX_CONNECTIONS, retryAfterMs: 1_000 }, cause },
       );
     }
+  }
+
+  get figures(): Omit<ConnectionFigures, "retries"> {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { open: totalCount, idle: idleCount, waiting: waitingCount };
   }
 
   /** Breaks all connections, so that pending calls fail at once. */

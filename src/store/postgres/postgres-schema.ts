@@ -9,6 +9,8 @@ import {
   firstSetting,
   INDEXING_KEY,
   type IndexSetting,
+  type StoredSetting,
+  settled,
 } from "../index/stored-indexing.ts";
 import { checkSchema, type Migration, pendingMigrations, type SchemaState } from "../migration.ts";
 import type { Row } from "../records.ts";
@@ -42,8 +44,10 @@ const SQL = statements("schema", {
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
   readEpoch: `SELECT value FROM store WHERE key = 'epoch'`,
   readSetting: `SELECT value FROM store WHERE key = '${INDEXING_KEY}'`,
-  createSetting: `INSERT INTO store (key, value) VALUES ('${INDEXING_KEY}', $1)
-    ON CONFLICT (key) DO NOTHING`,
+  /** The first of several processes that open the store gives it its key. */
+  settleSetting: `INSERT INTO store AS s (key, value) VALUES ('${INDEXING_KEY}', $1)
+    ON CONFLICT (key) DO UPDATE SET value = excluded.value
+      WHERE position('lineKey' IN s.value) = 0`,
   replaceSetting: `INSERT INTO store (key, value) VALUES ('${INDEXING_KEY}', $1)
     ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
 });
@@ -174,7 +178,7 @@ export async function readEpoch(db: PostgresConnection): Promise<string> {
 export async function readSetting(
   db: Pick<PostgresConnection, "all">,
   requested: Partial<IndexSetting>,
-): Promise<IndexSetting> {
+): Promise<StoredSetting> {
   const [row] = await db.all(SQL.readSetting);
   return decodeSetting(row?.["value"]) ?? firstSetting(requested);
 }
@@ -183,18 +187,17 @@ export async function readSetting(
 export async function settleSetting(
   db: Pick<PostgresConnection, "all">,
   requested: Partial<IndexSetting>,
-): Promise<IndexSetting> {
+): Promise<StoredSetting> {
   const [row] = await db.all(SQL.readSetting);
-  const stored = decodeSetting(row?.["value"]);
-  if (stored !== undefined) return stored;
-  await db.all(SQL.createSetting, encodeSetting(firstSetting(requested)));
+  const setting = settled(decodeSetting(row?.["value"]), requested);
+  if (setting !== undefined) await db.all(SQL.settleSetting, encodeSetting(setting));
   return readSetting(db, requested);
 }
 
 export async function writeSetting(
   db: Pick<PostgresConnection, "all">,
   change: Partial<IndexSetting>,
-): Promise<IndexSetting> {
+): Promise<StoredSetting> {
   const setting = { ...(await readSetting(db, {})), ...change };
   await db.all(SQL.replaceSetting, encodeSetting(setting));
   return setting;

@@ -4,9 +4,10 @@ import type { IndexAnswer, IndexRequest } from "../../search/request.ts";
 import { BaseStore } from "../base-store.ts";
 import { loadIndexCode } from "../index/index-code.ts";
 import type { IndexStatus } from "../index/index-status.ts";
+import { publicSetting } from "../index/stored-indexing.ts";
 import { flushAtOf, Indexer } from "../indexer.ts";
 import type { TenantRead, TenantWrite } from "../operations.ts";
-import type { Store, StoreOptions } from "../store.ts";
+import type { ConnectionFigures, Store, StoreOptions } from "../store.ts";
 import type { ChangeSignal } from "./change-signal.ts";
 import { dumpRows, loadRows } from "./dump.ts";
 import { Maintainer } from "./index/maintainer.ts";
@@ -118,6 +119,7 @@ export class PostgresStore extends BaseStore implements Store {
   };
 
   switches = (): number => this.#db.switches;
+  connections = (): ConnectionFigures => this.#db.connections();
 
   checkIntegrity: Store["checkIntegrity"] = () => this.#db.plain(checkIntegrity);
 
@@ -130,12 +132,12 @@ export class PostgresStore extends BaseStore implements Store {
   acceptLosses: Store["acceptLosses"] = async () => this.#db.acceptLosses();
 
   indexSetting: Store["indexSetting"] = () =>
-    this.#db.plain((connection) => readSetting(connection, {}));
+    this.#db.plain((connection) => readSetting(connection, {}).then(publicSetting));
 
   setIndexing: Store["setIndexing"] = async (change) => {
     const setting = await this.#db.plain((connection) => writeSetting(connection, change));
     this.#searcher.settle(setting);
-    return setting;
+    return publicSetting(setting);
   };
 
   load: Store["load"] = (batches) =>

@@ -7,7 +7,7 @@ import type { Store, StoreOptions } from "../store.ts";
 import { MEMORY, warnOfLoss } from "../store-options.ts";
 import type { Executor, ExecutorOptions, OnUnmerged } from "./executor/executor.ts";
 import { InThread } from "./executor/in-thread.ts";
-import { Threads } from "./executor/threads.ts";
+import { missingThreads, Threads } from "./executor/threads.ts";
 import { settleSetting } from "./index/setting.ts";
 import { openFile } from "./opening/open-file.ts";
 import { prepareFile } from "./sqlite-file.ts";
@@ -42,8 +42,12 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
     if (conflict !== undefined) (options.onWarning ?? warnOfConflict)(conflict);
     for (const loss of opened.losses) (options.onLoss ?? warnOfLoss)(loss);
     const onUnmerged = (reason: string) =>
-      (options.onWarning ?? warnOfLog)(describeUnmerged(file, reason));
-    const executor = startExecutor(opened.options, options.inThread ?? false, onUnmerged);
+      (options.onWarning ?? warnOf("BACKSCROLL_LOG"))(describeUnmerged(file, reason));
+    const why = options.inThread === true ? undefined : missingThreads();
+    if (why !== undefined)
+      (options.onWarning ?? warnOf("BACKSCROLL_THREADS"))(describeInThread(file, why));
+    const inThread = options.inThread === true || why !== undefined;
+    const executor = startExecutor(opened.options, inThread, onUnmerged);
     return new SqliteStore(executor, opened.options, flushAt, opened);
   } catch (error) {
     opened.release();
@@ -71,7 +75,11 @@ function describeUnmerged(path: string, reason: string): string {
   return `everything that was acknowledged is stored, but the write-ahead log could not be merged into ${path}: ${reason}. Keep ${path}-wal beside it; the next process that closes the store merges it, once there is room`;
 }
 
+function describeInThread(path: string, why: string): string {
+  return `SQLite runs on the program's own thread, which each read and write of ${path} holds: ${why}; inThread: true does the same without this note`;
+}
+
 /** The default handler: Node prints the warning once, to standard error. */
-function warnOfLog(sentence: string): void {
-  process.emitWarning(sentence, { type: "BackscrollWarning", code: "BACKSCROLL_LOG" });
+function warnOf(code: "BACKSCROLL_LOG" | "BACKSCROLL_THREADS"): (sentence: string) => void {
+  return (sentence) => process.emitWarning(sentence, { type: "BackscrollWarning", code });
 }

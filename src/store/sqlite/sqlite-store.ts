@@ -5,7 +5,7 @@ import type { StoreLoss } from "../../model/store-loss.ts";
 import type { MaintenanceReport } from "../../search/port.ts";
 import { BaseStore } from "../base-store.ts";
 import type { IndexStatus } from "../index/index-status.ts";
-import type { IndexSetting } from "../index/stored-indexing.ts";
+import { type IndexSetting, publicSetting } from "../index/stored-indexing.ts";
 import { Indexer } from "../indexer.ts";
 import type { TenantRead, TenantWrite } from "../operations.ts";
 import type { RowBatch, StoreStatus } from "../records.ts";
@@ -77,7 +77,7 @@ export class SqliteStore extends BaseStore implements Store {
 
   async indexSetting(): Promise<IndexSetting> {
     this.#open();
-    return this.#onConnection((db) => readSetting(db, {}));
+    return this.#onConnection((db) => publicSetting(readSetting(db, {})));
   }
 
   async setIndexing(change: Partial<IndexSetting>): Promise<IndexSetting> {
@@ -86,7 +86,7 @@ export class SqliteStore extends BaseStore implements Store {
     return withoutBusy(this.#busyTimeoutMs, () =>
       this.#onConnection((db) => {
         writeSetting(db, { ...readSetting(db, {}), ...change });
-        return readSetting(db, {});
+        return publicSetting(readSetting(db, {}));
       }),
     );
   }

@@ -42,12 +42,13 @@ export async function askError(asker: Asker, command: string, error: string): Pr
   if (partial || degraded) return { reason: "incomplete" };
   const met = new Set<string>();
   let best: Cure | undefined;
-  for (const hit of hits) {
+  // Most hits are other programs' errors: what follows them is not read.
+  const nears = await Promise.all(
+    hits.map((hit) => asker.read(hit.sessionId, (hit.index ?? 0) - BEFORE, BEFORE + 2, false)),
+  );
+  for (const [i, hit] of hits.entries()) {
     const { sessionId, index: found } = hit;
-    if (found === null) continue;
-    // Most hits are other programs' errors: what follows them is not read.
-    const near = await asker.read(sessionId, found - BEFORE, BEFORE + 2, false);
-    if (curesIn(actsOf(near), failure).next().done) continue;
+    if (found === null || curesIn(actsOf(nears[i] ?? []), failure).next().done) continue;
     if (!(await asker.mayQuote(sessionId))) continue;
     const entries = await asker.read(sessionId, found - BEFORE, REACH, false);
     for (const { at, index, cure } of curesIn(actsOf(entries), failure)) {

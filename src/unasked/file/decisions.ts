@@ -1,7 +1,7 @@
 /** Sentences that say what was chosen or ruled out about a file, and why. */
 
 import type { Call } from "../../recap/read-acts.ts";
-import { inputTextFields } from "./edited-names.ts";
+import { inputTextFields, namesIn } from "./edited-names.ts";
 
 const MIN_SENTENCE = 30;
 const MAX_SENTENCE = 320;
@@ -38,6 +38,22 @@ export function decisionsIn(
     if (score >= LEAST) found.push({ text: sentence, score });
   }
   return found;
+}
+
+/** Code in a sentence. */
+const CODE = /`([^`]{3,60})`/g;
+
+/** The sentences that name something of changed lines; those that give a reason score more. */
+export function reasonsIn(text: string, lines: string): readonly Statement[] {
+  const names = [...namesIn([lines])];
+  return sentencesOf(text).flatMap((sentence) => {
+    const quoted = Array.from(sentence.matchAll(CODE), ([, code = ""]) => code);
+    const spans = quoted.filter((code) => !names.includes(code) && lines.includes(code));
+    const named = names.filter((name) => sentence.includes(name)).length + spans.length;
+    if (named === 0 || NO_DECISION.test(sentence)) return [];
+    const reason = Number(GIVES_REASON.test(sentence)) + Number(RULES_OUT.test(sentence));
+    return [{ text: sentence, score: Math.min(2, named) + 2 * reason }];
+  });
 }
 
 /** A sentence that rules out, and names one thing of the change and a reason, or two things. */

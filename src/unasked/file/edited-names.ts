@@ -9,9 +9,13 @@ const NOT_MEANT = new Set(["file_path", "old_string", "new_string", "replace_all
 const MAX_NAMES = 400;
 
 export function inputTextFields(edits: readonly Call[]): ReadonlySet<string> {
+  return namesIn(edits.map(({ input }) => input));
+}
+
+export function namesIn(texts: readonly string[]): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const { input } of edits) {
-    for (const [name] of input.matchAll(IDENTIFIER)) {
+  for (const text of texts) {
+    for (const [name] of text.matchAll(IDENTIFIER)) {
       if (!NOT_MEANT.has(name)) names.add(name);
       if (names.size >= MAX_NAMES) return names;
     }

@@ -4,9 +4,10 @@
  */
 
 import { formatSpan } from "../../api/text/times.ts";
+import type { Entry } from "../../model/entry.ts";
 import type { Session } from "../../model/session.ts";
 import { isSubAgent } from "../../model/session.ts";
-import { type Act, actsOf, type Call } from "../../recap/read-acts.ts";
+import { actsOf } from "../../recap/read-acts.ts";
 import type { Asker } from "../asker.ts";
 import { cut } from "../frame.ts";
 import type { Verdict } from "../moment.ts";
@@ -35,11 +36,11 @@ export async function askStart(asker: Asker): Promise<Verdict> {
   for (const { session, last } of await newestFirst(asker, before.slice(0, MAX_READ))) {
     if (lines.length >= MAX_SESSIONS || asker.isLate) break;
     const from = last + 1 - LAST_MESSAGES;
-    const acts = actsOf(await asker.read(session.id, from, last + 1 - Math.max(0, from)));
-    const told = tell(session, acts, at);
+    const entries = await asker.read(session.id, from, last + 1 - Math.max(0, from));
+    const told = tell(session, entries, at);
     if (told === undefined) continue;
     lines.push(told);
-    first ??= { session, index: acts.at(-1)?.index ?? 0 };
+    first ??= { session, index: actsOf(entries).at(-1)?.index ?? 0 };
   }
   if (first === undefined) return { reason: "nothing_found", figures: { sessions: 0 } };
   const figures = { sessions: lines.length, rules: 0 };
@@ -79,11 +80,11 @@ async function newestFirst(asker: Asker, sessions: readonly Session[]): Promise<
 }
 
 /** One line; undefined where nothing was done that another session could go on with. */
-function tell(session: Session, acts: readonly Act[], now: number): string | undefined {
-  const asked = acts.findLast((act) => act.type === "said" && act.role === "user");
-  const calls = acts.filter((act): act is Call => act.type === "call");
-  const outcome = outcomeOf(acts, calls);
+function tell(session: Session, entries: readonly Entry[], now: number): string | undefined {
+  const outcome = outcomeOf(entries);
   if (outcome === undefined) return undefined;
+  const acts = actsOf(entries);
+  const asked = acts.findLast((act) => act.type === "said" && act.role === "user");
   const { agent, shortId, origin, title } = session;
   const age = formatSpan(now - (acts.at(-1)?.at ?? session.lastInteractionAt));
   const when = age === undefined ? "just now" : `${age} ago`;

@@ -41,6 +41,7 @@ function routedStore(whole: Store, primary: PostgresStore, router: ReadRouter): 
     searchNotes: (tenant, request) => read(tenant, (store) => store.searchNotes(tenant, request)),
     findSessionsWithText: (tenant, request) =>
       read(tenant, (store) => store.findSessionsWithText(tenant, request)),
+    findLines: (tenant, request) => read(tenant, (store) => store.findLines(tenant, request)),
 
     feedHead: async (tenant, position) => {
       // A subscription without a position starts at the primary's.

@@ -8,6 +8,7 @@
 
 import { idlePause, pause } from "../../../async/pause.ts";
 import { BackscrollError } from "../../../model/errors.ts";
+import type { ConnectionFigures } from "../../store.ts";
 import type { Role } from "../postgres-address.ts";
 import {
   type PoolOptions,
@@ -72,6 +73,14 @@ export class PostgresServers {
   }
 
   /** Incremented whenever another server, or another run of the same one, is used. */
+  /** Of the pools of all servers of the address. */
+  get figures(): Omit<ConnectionFigures, "retries"> {
+    const all = this.#pools.map((pool) => pool.figures);
+    const sum = (name: "open" | "idle" | "waiting") =>
+      all.reduce((total, each) => total + each[name], 0);
+    return { open: sum("open"), idle: sum("idle"), waiting: sum("waiting") };
+  }
+
   get switches(): number {
     return this.#switches;
   }

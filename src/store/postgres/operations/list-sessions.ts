@@ -16,6 +16,11 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { toSessions } from "./sessions.ts";
 
+/** The key of the session that started this one: see `isSubAgent`. */
+const PARENT_KEY = `(CASE WHEN position('"parent":{'::bytea IN s.metadata) > 0
+      AND position('\\\\u0000'::bytea IN s.metadata) = 0
+      THEN convert_from(s.metadata, 'UTF8')::json -> 'parent' ->> 'key' END)`;
+
 /** The condition of a filter on `s`, for a value. */
 export function sessionTest(name: SessionFilterName, value: string): string {
   const { table, column } = filterRow(name);
@@ -27,6 +32,12 @@ export function sessionTest(name: SessionFilterName, value: string): string {
       return `s.repo = ${value} OR right(s.repo, length(${value}) + 1) = '/' || ${value}`;
     case "title":
       return `strpos(s.title_folded, ${value}) > 0`;
+    case "parentSessionId":
+      return `s.parent_session_id = ${value} OR ${PARENT_KEY} =
+        (SELECT p.origin_key FROM sessions p WHERE p.tenant = s.tenant AND p.id = ${value})`;
+    case "subAgent":
+      return `coalesce(s.source LIKE 'opencode%' AND ${PARENT_KEY} IS NOT NULL
+        OR starts_with(s.origin_key, ${PARENT_KEY} || '/'), false)::int = ${value}`;
     case "keyPrefix":
       return `(s.origin_key >= ${value} AND s.origin_key <= ${value} || repeat(chr(1114111), 2)
         AND starts_with(s.origin_key, ${value}))`;

@@ -239,7 +239,7 @@ function heldStream(
 ): Row {
   const row = stream?.[0];
   if (row !== undefined && (holder === undefined || row["holder"] === holder)) return row;
-  if (row === undefined && ended?.[0] === undefined) throw entryNotFound(id, "(any)");
+  if (row === undefined && ended?.[0] === undefined) throw entryNotFound(id);
   throw streamLost(id);
 }
 

@@ -74,6 +74,8 @@ const others: readonly FoundHit[] = [
 
 const answer: Required<SearchAnswer> = {
   hits: [hit, ...others],
+  next: ["0abcdefg"],
+  total: 140,
   notes: ["a note"],
   indexing: true,
   degraded: false,

@@ -7,6 +7,9 @@
  * writer idle runs on the host's thread: see `host-writer.ts`.
  */
 
+import { existsSync } from "node:fs";
+import module from "node:module";
+import { dirname } from "node:path";
 import { getHeapStatistics } from "node:v8";
 import { type ResourceLimits, Worker } from "node:worker_threads";
 import { BackscrollError } from "../../../model/errors.ts";
@@ -40,7 +43,7 @@ export class Threads implements Executor {
   readonly inThread = false;
   readonly #options: ExecutorOptions;
   readonly #onUnmerged: OnUnmerged;
-  readonly #writer: Thread;
+  #writing: Thread | undefined;
   readonly #reader: Thread;
   #indexer: Thread | undefined;
   /** For hosts with many callers: a search then delays no other read. They start when needed. */
@@ -56,8 +59,19 @@ export class Threads implements Executor {
   constructor(options: ExecutorOptions, onUnmerged: OnUnmerged) {
     this.#options = options;
     this.#onUnmerged = onUnmerged;
-    this.#writer = new Thread({ ...options, role: "writer" }, () => void this.#checkpoint());
-    this.#reader = new Thread({ ...options, role: "reader" }, () => undefined);
+    this.#reader = this.#start("reader");
+  }
+
+  /**
+   * Starts with its first request, or after the first read: a process that begins with a read has
+   * its answer 100 ms sooner if one thread loads, not two.
+   */
+  get #writer(): Thread {
+    this.#writing ??= new Thread(
+      { ...this.#options, role: "writer" },
+      () => void this.#checkpoint(),
+    );
+    return this.#writing;
   }
 
   write<Name extends WriteName>(
@@ -86,7 +100,9 @@ export class Threads implements Executor {
     name: Name,
     args: Parameters<SqliteReads[Name]>,
   ): ReturnType<SqliteReads[Name]> {
-    return this.#reader.ask(name, args) as ReturnType<SqliteReads[Name]>;
+    const read = this.#reader.ask(name, args);
+    if (this.#writing === undefined) void read.finally(() => this.#writer).catch(() => undefined);
+    return read as ReturnType<SqliteReads[Name]>;
   }
 
   search(tenant: string, request: IndexRequest, signal?: AbortSignal): Promise<IndexAnswer> {
@@ -232,7 +248,7 @@ interface Waiter {
  * never returned: a hundred megabytes while an index is built.
  */
 const YOUNG_MB: Readonly<Record<ThreadData["role"], number>> = {
-  writer: 32,
+  writer: 16,
   reader: 24,
   indexer: 12,
 };
@@ -263,7 +279,12 @@ class Thread {
 
   constructor(data: ThreadData, onWalLarge: () => void) {
     const resourceLimits = limitsOf(data.role);
-    this.#worker = new Worker(threadFile(), { workerData: data, resourceLimits });
+    this.#worker = new Worker(threadFile(), {
+      workerData: data,
+      resourceLimits,
+      execArgv: process.execArgv.filter((word) => !word.startsWith("--input-type")),
+      env: { ...process.env, ...compileCache() },
+    });
     this.#worker.on("message", (message: Replies) => {
       const delivering = this.#undelivered.length > 0;
       this.#undelivered.push(...message.replies);
@@ -375,8 +396,24 @@ function alive(thread: Thread | undefined): Thread | undefined {
   return thread?.isDead ? undefined : thread;
 }
 
+/** A thread has the process's cache of compiled code only by this variable: it starts 40 ms sooner. */
+function compileCache(): { readonly NODE_COMPILE_CACHE?: string } {
+  // The folder of this version of Node, in the one to name.
+  const folder = module.getCompileCacheDir?.();
+  return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
+}
+
 /** The path of a storage thread's code. The built file has another extension than the source. */
 function threadFile(): URL {
   const extension = import.meta.url.endsWith(".ts") ? "ts" : "js";
   return new URL(`./storage-thread.${extension}`, import.meta.url);
+}
+
+/** Why this program cannot have the threads; undefined if it can. */
+export function missingThreads(): string | undefined {
+  if ("deno" in process.versions) return "Deno's threads cannot wait for messages as SQLite needs";
+  // A bundle has this module in another place, without a URL of it in CommonJS.
+  const url: string | undefined = import.meta.url;
+  if (url !== undefined && existsSync(threadFile())) return undefined;
+  return "this bundle is without storage-thread.js; keep backscroll out of it (external)";
 }

@@ -25,6 +25,13 @@ import { toSessions } from "./sessions.ts";
 /** Up to this many matches are sorted instead of scanning the interaction index. */
 const FEW = 1_000;
 
+/** Damaged JSON is reported when the session is read. Test the text first, which is cheaper. */
+const METADATA = "CAST(s.metadata AS TEXT)";
+
+/** The key of the session that started this one: see `isSubAgent`. */
+const PARENT_KEY = `CASE WHEN instr(${METADATA}, '"parent"') > 0 AND json_valid(${METADATA})
+      THEN json_extract(${METADATA}, '$.parent.key') END`;
+
 /** The condition of a filter on `s`, for a value. */
 export function sessionTest(name: SessionFilterName, value: string): string {
   const { table, column } = filterRow(name);
@@ -36,6 +43,12 @@ export function sessionTest(name: SessionFilterName, value: string): string {
       return `s.repo = ${value} OR substr(s.repo, -length(${value}) - 1) = '/' || ${value}`;
     case "title":
       return `instr(s.title_folded, ${value}) > 0`;
+    case "parentSessionId":
+      return `s.parent_session_id = ${value} OR ${PARENT_KEY} =
+        (SELECT p.origin_key FROM sessions p WHERE p.tenant = ?1 AND p.id = ${value})`;
+    case "subAgent":
+      return `(${PARENT_KEY} IS NOT NULL AND (s.source LIKE 'opencode%'
+        OR substr(s.origin_key, 1, length(${PARENT_KEY}) + 1) = ${PARENT_KEY} || '/')) = ${value}`;
     case "keyPrefix":
       return `substr(s.origin_key, 1, length(${value})) = ${value}`;
   }
@@ -45,8 +58,6 @@ export function sessionTest(name: SessionFilterName, value: string): string {
       WHERE m.tenant = ?1 AND m.session = s.session AND m.${column} = ${value})`;
 }
 
-/** Damaged JSON is reported when the session is read. Test the text first, which is cheaper. */
-const METADATA = "CAST(s.metadata AS TEXT)";
 const IS_MACHINE_MADE = `CASE WHEN instr(${METADATA}, '"machineMade"') > 0 AND json_valid(${METADATA})
       THEN json_type(${METADATA}, '$.machineMade') IS 'true' ELSE 0 END`;
 
@@ -87,6 +98,7 @@ const SQL = statements("list_sessions", {
 
 /** The filters with an index, the most selective first. */
 const INDEXED = [
+  "session",
   "keyPrefix",
   "parentSessionId",
   "participant",

@@ -206,7 +206,7 @@ function heldStream(
   const row = tenant === undefined ? undefined : db.get(SQL.find, tenant, id);
   if (row !== undefined && (holder === undefined || row["holder"] === holder)) return row;
   const ended = tenant === undefined ? undefined : db.get(SQL.entryStatus, tenant, id);
-  if (row === undefined && ended === undefined) throw entryNotFound(id, "(any)");
+  if (row === undefined && ended === undefined) throw entryNotFound(id);
   throw streamLost(id);
 }
 

@@ -1,18 +1,18 @@
 /**
- * Aliases of the primitives, by the names of other systems.
+ * The public names of `backscroll/compat`: our calls by the names of other systems.
  *
- * Each is one call of the engine, so that code and documents written for those names apply
- * literally.
+ * Each is one call of the library, so that code and documents written for those names apply
+ * literally. docs/library.md has them in a table.
  */
 
-import type { Entry } from "../model/entry.ts";
-import type { AppendOptions } from "./append.ts";
-import type { MessageInput } from "./message-input.ts";
-import type { MessageStream, OpenMessageInput } from "./message-stream.ts";
-import type { SessionHandle } from "./session-handle.ts";
-import type { CreateSessionInput } from "./session-input.ts";
-import type { TenantEngine } from "./tenant-engine.ts";
-import type { CommitInput } from "./writing/commit-input.ts";
+import type { AppendOptions } from "./engine/append.ts";
+import type { MessageInput } from "./engine/message-input.ts";
+import type { MessageStream, OpenMessageInput } from "./engine/message-stream.ts";
+import type { SessionHandle } from "./engine/session-handle.ts";
+import type { CreateSessionInput } from "./engine/session-input.ts";
+import type { TenantEngine } from "./engine/tenant-engine.ts";
+import type { CommitInput } from "./engine/writing/commit-input.ts";
+import type { Entry } from "./model/entry.ts";
 
 /** `new_session(agent, sender)`: always creates, always persists. Gives the id. */
 export async function newSession(
@@ -50,4 +50,5 @@ export function appendCommit(message: MessageStream, input: CommitInput = {}): P
   return message.commit(input);
 }
 
-export { SessionHandle as ConversationResource } from "./session-handle.ts";
+export { indexAll, indexFile, parseSessionFile } from "./archive/parse-session-file.ts";
+export { SessionHandle as ConversationResource } from "./engine/session-handle.ts";

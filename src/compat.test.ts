@@ -1,14 +1,14 @@
 import { expect, test } from "vitest";
-import { textOf } from "../model/block.ts";
-import type { Entry } from "../model/entry.ts";
-import { open } from "../open.ts";
 import {
   appendCommit,
   appendMessage,
   appendOpen,
   ConversationResource,
   newSession,
-} from "./aliases.ts";
+} from "./compat.ts";
+import { textOf } from "./model/block.ts";
+import type { Entry } from "./model/entry.ts";
+import { open } from "./open.ts";
 
 test("aliases call the primitives", async () => {
   await using engine = await open(":memory:");

@@ -1,0 +1,105 @@
+import { describe, expect, test } from "vitest";
+import { createDatabase } from "../../../test/support/postgres.ts";
+import { open } from "../../open.ts";
+import type { TenantEngine } from "../tenant-engine.ts";
+
+const BACKENDS: readonly (readonly [string, () => Promise<string>])[] = [
+  ["SQLite", async () => ":memory:"],
+  ["PostgreSQL", createDatabase],
+];
+
+async function add(
+  tenant: TenantEngine,
+  title: string,
+  key: string,
+  { parent, messages = 1 }: { readonly parent?: string; readonly messages?: number } = {},
+): Promise<string> {
+  const session = await tenant.createSession({
+    agent: "coder",
+    createdBy: "ana",
+    title,
+    origin: { key, source: "claude-code" },
+    ...(parent === undefined ? {} : { metadata: { parent: { key: parent } } }),
+  });
+  for (let i = 0; i < messages; i++) await session.append({ role: "user", content: title });
+  return session.id;
+}
+
+describe.each(BACKENDS)("a list on %s", (_name, address) => {
+  test("nests sub-agents, folds runs, sorts, and links parents both ways", async () => {
+    await using memory = await open(await address());
+    const tenant = memory.forTenant("acme");
+    const main = await add(tenant, "Mend the cron job", "k", { messages: 14 });
+    const agents = [
+      await add(tenant, "Look at the lock", "k/a1", { parent: "k" }),
+      await add(tenant, "Look at the clock", "k/a2", { parent: "k" }),
+    ];
+    const runs: string[] = [];
+    for (let i = 0; i < 9; i++) runs.push(await add(tenant, `Reply with marker ${i}`, `r${i}`));
+    const other = await add(tenant, "Why twice?", "o", { messages: 3 });
+
+    const page = await tenant.listSessions({ nested: true });
+    expect(page.sessions.map(({ id }) => id)).toEqual([other, runs[8], main]);
+    expect(page.nested?.get(main)).toEqual({ subAgents: 2, repeats: [] });
+    expect(page.nested?.get(runs[8] ?? "")?.repeats).toEqual(runs.slice(0, 8).toReversed());
+
+    const paged: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const next = await tenant.listSessions({
+        nested: true,
+        limit: 2,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      paged.push(...next.sessions.map(({ id }) => id));
+      cursor = next.nextCursor;
+    } while (cursor !== undefined);
+    expect(paged).toEqual([other, runs[8], main]);
+
+    const children = await tenant.listSessions({ parentSessionId: main });
+    expect(children.sessions.map(({ id }) => id)).toEqual(agents.toReversed());
+    expect(children.sessions.map((each) => each.parentSessionId)).toEqual([main, main]);
+    expect((await tenant.getSessionMeta(agents[0] ?? "")).parentSessionId).toBe(main);
+    expect(await tenant.listDerived(main), "a sub-agent is no fork").toMatchObject({ forks: [] });
+
+    expect((await tenant.listSessions({ subAgent: true })).sessions).toHaveLength(2);
+    expect((await tenant.listSessions({ subAgent: false })).sessions).toHaveLength(11);
+    const found = await tenant.searchSessions("look", { subAgent: false });
+    expect(found.hits).toEqual([]);
+    expect((await tenant.searchSessions("look", { subAgent: true })).hits).toHaveLength(2);
+
+    const large = await tenant.listSessions({ sort: "size", limit: 2 });
+    expect(large.sessions.map(({ id }) => id)).toEqual([main, other]);
+    const { nextCursor = "" } = large;
+    const rest = await tenant.listSessions({ sort: "size", limit: 500, cursor: nextCursor });
+    expect([rest.sessions.length, rest.nextCursor]).toEqual([11, undefined]);
+    expect((await tenant.listSessions({ sort: "cost" })).sessions).toHaveLength(13);
+  });
+});
+
+test("a filter that no session meets suggests what may have been meant", async () => {
+  await using memory = await open(":memory:");
+  const tenant = memory.forTenant("acme");
+  await tenant.createSession({
+    agent: "claude-code",
+    createdBy: "ana",
+    origin: { projectPath: "/src/shop", repo: "github.com/acme/shop" },
+  });
+  const notes = async (filter: object) => (await tenant.listSessions(filter)).notes;
+  expect(await notes({ agent: "claude" })).toEqual([
+    "No session has the agent claude; did you mean claude-code?",
+  ]);
+  expect(await notes({ agent: "clade-code" })).toHaveLength(1);
+  expect(await notes({ repo: "acme/shpo" })).toEqual(["No session has the repo acme/shpo"]);
+  expect(await notes({ project: "shp" })).toEqual([
+    "No session has the project shp; did you mean shop?",
+  ]);
+  expect(await notes({ project: "shop", agent: "codex" })).toEqual([
+    "No session has the agent codex",
+  ]);
+  expect(await notes({ project: "shop", title: "x" }), "another filter is the cause").toBe(
+    undefined,
+  );
+  const found = await tenant.searchSessions("cron agent:claude");
+  expect(found.notes).toContain("No session has the agent claude; did you mean claude-code?");
+});

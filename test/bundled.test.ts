@@ -1,0 +1,70 @@
+/** The library in programs that are not a file beside its package: bundled into one, or from stdin. */
+
+import { execFile } from "node:child_process";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { rolldown } from "rolldown";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { removeFolder } from "./support/folder.ts";
+
+const run = promisify(execFile);
+const LIBRARY = pathToFileURL(join(import.meta.dirname, "../dist/index.js")).href;
+
+const program = (library: string) => `
+  import { open } from ${JSON.stringify(library)};
+  const main = async () => {
+    const memory = await open(process.argv.at(-1));
+    const session = await memory.createSession();
+    await session.append({ role: "user", content: "The lock is gone." });
+    const { hits } = await memory.searchSessions("lock");
+    console.log(hits.length);
+    await memory.close();
+  };
+  main();
+`;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "backscroll-bundled-"));
+});
+afterAll(() => removeFolder(folder));
+
+test.each([
+  ["esm", "mjs"],
+  ["cjs", "cjs"],
+] as const)(
+  "a bundle (%s) runs on the program's thread, and says so",
+  async (format, ending) => {
+    const entry = "\0program";
+    const bundle = await rolldown({
+      input: entry,
+      platform: "node",
+      external: ["pg-native", "@opentelemetry/api"],
+      logLevel: "silent",
+      plugins: [
+        {
+          name: "program",
+          resolveId: (id) => (id === entry ? id : undefined),
+          load: (id) => (id === entry ? program(new URL(LIBRARY).pathname) : undefined),
+        },
+      ],
+    });
+    const file = join(folder, `bundle.${ending}`);
+    await bundle.write({ file, format, codeSplitting: false } as never);
+    await bundle.close();
+    const { stdout, stderr } = await run(process.execPath, [file, join(folder, `${format}.db`)]);
+    expect(stdout.trim()).toBe("1");
+    expect(stderr).toContain("this bundle is without storage-thread.js");
+  },
+  60_000,
+);
+
+test("a program from the command line's text has its threads", async () => {
+  const words = ["--input-type=module", "-e", program(LIBRARY), join(folder, "text.db")];
+  const { stdout, stderr } = await run(process.execPath, words);
+  expect(stdout.trim()).toBe("1");
+  expect(stderr).toBe("");
+});
