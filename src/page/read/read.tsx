@@ -43,6 +43,8 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
   const linked = useRef(param("m"));
   /** The first message in view. */
   const top = useSignal(0);
+  /** The message that keys led to, until its reader scrolls. Where all rows fit, none moves to the top. */
+  const cursor = useRef<number | undefined>(undefined);
   const showsMap = useSignal<"" | "map">("");
   const atEnd = useSignal(false);
   /** The number of messages when the end was last in view. */
@@ -120,12 +122,16 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
       if (event.key === "o") unfold();
       if (event.key === "c") copyLink();
       if (event.key === "n" || event.key === "p") void toPrompt(event.key === "n" ? 1 : -1);
-      // The browser scrolls what has the focus after this handler.
-      if (SCROLLS.has(event.key) && document.activeElement === document.body) list.current?.focus();
-      if (event.key === "Home") list.current?.jumpTo(0, 0);
-      else if (event.key === "End") list.current?.jumpToEnd();
-      else return;
+      if (SCROLLS.has(event.key)) {
+        cursor.current = undefined;
+        // The browser scrolls what has the focus after this handler.
+        if (document.activeElement === document.body) list.current?.focus();
+      }
+      if (event.key !== "Home" && event.key !== "End") return;
       event.preventDefault();
+      cursor.current = event.key === "Home" ? 0 : Number.POSITIVE_INFINITY;
+      if (event.key === "Home") list.current?.jumpTo(0, 0);
+      else list.current?.jumpToEnd();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
@@ -152,6 +158,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
   const toIndex = async (index: number) => {
     const entry = await model.pages.peek(index).catch(() => undefined);
     if (entry === undefined) return;
+    cursor.current = index;
     target.value = entry.id;
     linked.current = entry.id;
     restate(besideList(id, { m: entry.id, leaf }));
@@ -159,9 +166,13 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
     list.current?.jumpTo(await rowOf(index));
   };
 
+  const leaveCursor = () => {
+    cursor.current = undefined;
+  };
+
   const toPrompt = async (step: 1 | -1) => {
-    const turns = model.outline.value.peek()?.turns ?? [];
-    const from = list.current?.anchor.index ?? 0;
+    const { turns } = await model.outline.known();
+    const from = cursor.current ?? list.current?.anchor.index ?? 0;
     const next =
       step === 1
         ? turns.find(({ index }) => index > from)
@@ -232,7 +243,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
       ) : start.value === undefined ? (
         <p class="empty" aria-busy="true" />
       ) : (
-        <div class="read-body">
+        <div class="read-body" onWheel={leaveCursor} onPointerDown={leaveCursor}>
           <VirtualList
             control={list}
             total={total}

@@ -47,6 +47,15 @@ export class SessionOutline {
     return this.#reading;
   }
 
+  /** The outline, once a part of it has arrived; empty if it cannot be read. */
+  async known(): Promise<Pick<Outline, "turns">> {
+    // An answer from before a change of the path is discarded: it is asked for again.
+    for (let tries = 0; tries < 3 && this.value.peek() === undefined; tries++) {
+      await this.grow().catch(() => undefined);
+    }
+    return this.value.peek() ?? { turns: [] };
+  }
+
   readAll(): Promise<void> {
     return this.grow(Number.POSITIVE_INFINITY);
   }

@@ -78,10 +78,11 @@ export class VirtualList extends Component<VirtualListProps> {
     this.#observer.observe(rows);
     this.#settle();
     // After the first placement, whose scrolling needs no handling.
-    scroller.addEventListener("scroll", this.#onScroll, { passive: true });
+    scroller.addEventListener("scroll", this.#takeScroll, { passive: true });
   }
 
   override componentDidUpdate(): void {
+    this.#takeScroll();
     this.#settle();
   }
 
@@ -91,7 +92,7 @@ export class VirtualList extends Component<VirtualListProps> {
     clearTimeout(this.#idle);
     clearTimeout(this.#widening);
     cancelAnimationFrame(this.#frame);
-    this.#scroller.current?.removeEventListener("scroll", this.#onScroll);
+    this.#scroller.current?.removeEventListener("scroll", this.#takeScroll);
   }
 
   /** Brings a row to the upper part of the view. */
@@ -139,7 +140,11 @@ export class VirtualList extends Component<VirtualListProps> {
     return { first: Math.max(0, index - 6), last: Math.min(total, index + 8) };
   }
 
-  readonly #onScroll = (): void => {
+  /**
+   * The event of a scroll comes after it: rows that are placed in between would move the view back to
+   * the old anchor.
+   */
+  readonly #takeScroll = (): void => {
     const scroller = this.#scroller.current;
     if (scroller === null) return;
     const { scrollTop, clientHeight: view } = scroller;
@@ -218,6 +223,7 @@ export class VirtualList extends Component<VirtualListProps> {
 
   #widenSoon(): void {
     this.#widening ??= setTimeout(() => {
+      this.#takeScroll();
       this.#isWide = true;
       this.#settle();
     }, WIDEN_MS);
@@ -287,7 +293,10 @@ export class VirtualList extends Component<VirtualListProps> {
 
   #settleSoon(): void {
     cancelAnimationFrame(this.#frame);
-    this.#frame = requestAnimationFrame(() => this.#settle());
+    this.#frame = requestAnimationFrame(() => {
+      this.#takeScroll();
+      this.#settle();
+    });
   }
 
   override render() {

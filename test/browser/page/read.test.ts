@@ -194,6 +194,23 @@ describeInBrowser("a session", () => {
       .toSatisfy((index: number) => Math.abs(index - MANY / 2) < 50);
   });
 
+  test("a scroll is kept though rows are placed before its event", async ({ onTestFinished }) => {
+    const { page } = await openWatched(world, `#/session/${long.id}`, { onTestFinished });
+    await page.locator(".message").getByText("Message 0", { exact: true }).waitFor();
+    await page.evaluate(() => {
+      const scroller = document.querySelector(".scroller");
+      if (scroller !== null) scroller.scrollTop = scroller.scrollHeight / 2;
+      // Renders the view again before the event of the scroll.
+      const map = [...document.querySelectorAll("button")].find(
+        (each) => each.textContent === "Map",
+      );
+      map?.click();
+    });
+    await expect
+      .poll(async () => Number(/\d+/.exec((await inView(page))[0] ?? "")?.[0]))
+      .toSatisfy((index: number) => Math.abs(index - MANY / 2) < 50);
+  });
+
   test("words are found in it, and a narrow window keeps the position", async ({
     onTestFinished,
   }) => {

@@ -192,6 +192,26 @@ describeInBrowser("a session of an agent", () => {
     expect(wrongs).toEqual([]);
   });
 
+  test("p pressed before the outline has arrived leads to the last prompt, also where all rows fit", async ({
+    onTestFinished,
+  }) => {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { page } = await openWatched(world, "#/", { onTestFinished });
+    await page.setViewportSize({ width: 1_000, height: 6_000 });
+    await page.route("**/outline*", async (route) => {
+      await released;
+      await route.continue();
+    });
+    await page.locator(".session").first().click();
+    await page.getByText("Discounted.").waitFor();
+    await page.keyboard.press("End");
+    await page.keyboard.press("p");
+    release();
+    await page.locator(".message.target").getByText("Now the discount").waitFor();
+    await page.keyboard.press("p");
+    await page.locator(".message.target").getByText("Round the tax once").waitFor();
+  });
+
   test("End, Home, n and p work without a click, and the map leads to prompts and to where one was", async ({
     onTestFinished,
   }) => {
