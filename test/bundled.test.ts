@@ -1,7 +1,7 @@
 /** The library in programs that are not a file beside its package: bundled into one, or from stdin. */
 
 import { execFile } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -62,9 +62,14 @@ test.each([
   60_000,
 );
 
-test("a program from the command line's text has its threads", async () => {
-  const words = ["--input-type=module", "-e", program(LIBRARY), join(folder, "text.db")];
-  const { stdout, stderr } = await run(process.execPath, words);
+/** A store on the program's own thread is noted on standard error. */
+test.each([
+  ["the command line's text", ["--input-type=module", "-e", program(LIBRARY)]],
+  ["the text, with options of V8", ["--expose-gc", "--input-type=module", "-e", program(LIBRARY)]],
+  ["a file, with options of V8", ["--max-old-space-size=300", "--expose-gc", "program.mjs"]],
+])("a program from %s has its threads", async (name, words) => {
+  writeFileSync(join(folder, "program.mjs"), program(LIBRARY));
+  const { stdout, stderr } = await run(process.execPath, [...words, `${name}.db`], { cwd: folder });
   expect(stdout.trim()).toBe("1");
   expect(stderr).toBe("");
 });

@@ -43,11 +43,12 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
     for (const loss of opened.losses) (options.onLoss ?? warnOfLoss)(loss);
     const onUnmerged = (reason: string) =>
       (options.onWarning ?? warnOf("BACKSCROLL_LOG"))(describeUnmerged(file, reason));
-    const why = options.inThread === true ? undefined : missingThreads();
-    if (why !== undefined)
+    const onInThread = (why: string) =>
       (options.onWarning ?? warnOf("BACKSCROLL_THREADS"))(describeInThread(file, why));
-    const inThread = options.inThread === true || why !== undefined;
-    const executor = startExecutor(opened.options, inThread, onUnmerged);
+    const executor =
+      options.inThread === true
+        ? new InThread(opened.options, onUnmerged)
+        : startThreads(opened.options, onUnmerged, onInThread);
     return new SqliteStore(executor, opened.options, flushAt, opened);
   } catch (error) {
     opened.release();
@@ -55,18 +56,22 @@ export async function openSqliteStore(path: string, options: StoreOptions = {}):
   }
 }
 
-function startExecutor(
+/** Some hosts cannot start threads. The store then runs on the host's own, and says why. */
+function startThreads(
   options: ExecutorOptions,
-  inThread: boolean,
   onUnmerged: OnUnmerged,
+  onInThread: (why: string) => void,
 ): Executor {
-  if (inThread) return new InThread(options, onUnmerged);
-  try {
-    return new Threads(options, onUnmerged);
-  } catch {
-    // Some hosts forbid worker threads. The store then runs on the host's thread.
-    return new InThread(options, onUnmerged);
+  let why = missingThreads();
+  if (why === undefined) {
+    try {
+      return new Threads(options, onUnmerged);
+    } catch (error) {
+      why = `no thread can start (${error instanceof Error ? error.message : String(error)})`;
+    }
   }
+  onInThread(why);
+  return new InThread(options, onUnmerged);
 }
 
 /** A write-ahead log that stays, because the file cannot take its pages: the disk is full. */

@@ -282,7 +282,7 @@ class Thread {
     this.#worker = new Worker(threadFile(), {
       workerData: data,
       resourceLimits,
-      execArgv: process.execArgv.filter((word) => !word.startsWith("--input-type")),
+      ...programOptions(),
       env: { ...process.env, ...compileCache() },
     });
     this.#worker.on("message", (message: Replies) => {
@@ -401,6 +401,15 @@ function compileCache(): { readonly NODE_COMPILE_CACHE?: string } {
   // The folder of this version of Node, in the one to name.
   const folder = module.getCompileCacheDir?.();
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
+}
+
+/**
+ * A thread inherits the process's options. It cannot have the type of a program that is read from
+ * standard input or the command line; options of V8, which hold for the process, cannot be named.
+ */
+function programOptions(): { readonly execArgv?: string[] } {
+  const isFromText = process.execArgv.some((word) => word.startsWith("--input-type"));
+  return isFromText ? { execArgv: [] } : {};
 }
 
 /** The path of a storage thread's code. The built file has another extension than the source. */
