@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { analyze, analyzerVersion, analyzeWords, type Language } from "./analyze.ts";
+import { mayHaveData } from "./name.ts";
 
 function termsOf(text: string, language: Language = "english"): string[] {
   const terms: string[] = [];
@@ -228,4 +229,15 @@ test("words of the folded text give the same terms as strings", () => {
 test("the version names the analysis and the language", () => {
   expect(analyzerVersion("english")).toBe("3/english");
   expect(analyzerVersion("simple")).toBe("3/simple");
+});
+
+test("a run is data from 257 characters on, wherever it begins", () => {
+  for (const length of [255, 256, 257, 258, 513]) {
+    for (const before of [0, 1, 100, 255, 256, 257, 300]) {
+      for (const sign of ["a", "+", "/", "7", "é"]) {
+        const text = `${" ".repeat(before)}${sign.repeat(length)} it's short, and so on`;
+        expect(mayHaveData(text), `${before} + ${length}`).toBe(length > 256);
+      }
+    }
+  }
 });

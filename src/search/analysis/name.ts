@@ -180,16 +180,25 @@ function endOfData(text: string, classes: Uint8Array, from: number): number {
   return i - from > MAX_RUN_LENGTH ? i : from;
 }
 
-/** False: no run of `text` is data. Runs of other characters than names have may count, too. */
+/**
+ * False: no run of `text` is data. Runs of other characters than names have may count, too. Such a run
+ * holds a character at a multiple of its least length: the others are not read.
+ */
 export function mayHaveData(text: string): boolean {
-  let start = 0;
-  for (let i = 0; i < text.length; i++) {
-    const kind = ASCII_CLASSES[text.charCodeAt(i)];
-    const isEnd = kind === APOSTROPHE || (kind === SEPARATOR && !"+=".includes(text[i] as string));
-    if (isEnd) start = i + 1;
-    else if (i - start >= MAX_RUN_LENGTH) return true;
+  for (let i = MAX_RUN_LENGTH; i < text.length; i += MAX_RUN_LENGTH + 1) {
+    if (!isInData(text, i)) continue;
+    let start = i;
+    while (start > 0 && isInData(text, start - 1)) start--;
+    let end = i + 1;
+    while (end < text.length && end - start <= MAX_RUN_LENGTH && isInData(text, end)) end++;
+    if (end - start > MAX_RUN_LENGTH) return true;
   }
   return false;
+}
+
+function isInData(text: string, at: number): boolean {
+  const kind = ASCII_CLASSES[text.charCodeAt(at)];
+  return kind !== APOSTROPHE && (kind !== SEPARATOR || text[at] === "+" || text[at] === "=");
 }
 
 /** Whether a name or a part of one is trivial by itself: the `1` of `worker1`. */
