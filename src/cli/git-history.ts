@@ -14,7 +14,7 @@ const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
 /** Lines of one side of a file; generated files have more. */
 const MAX_LINES = 10_000;
 /** Of a commit that is not made yet. */
-export const UNCOMMITTED = "0000000000000000000000000000000000000000";
+const UNCOMMITTED = "0000000000000000000000000000000000000000";
 
 export interface History {
   readonly commits: readonly BlamedCommit[];
