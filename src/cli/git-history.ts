@@ -13,8 +13,6 @@ import { gitEnvironment } from "./changed-files.ts";
 const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
 /** Lines of one side of a file; generated files have more. */
 const MAX_LINES = 10_000;
-/** Of a commit that is not made yet. */
-const UNCOMMITTED = "0000000000000000000000000000000000000000";
 
 export interface History {
   readonly commits: readonly BlamedCommit[];

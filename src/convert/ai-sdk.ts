@@ -31,9 +31,27 @@ export interface ModelResult {
   readonly steps: PromiseLike<readonly object[]> | readonly object[];
 }
 
+/** Throws for the answer of another SDK, with the name of its converter. */
 export function isModelResult(value: unknown): value is ModelResult {
-  return isObject(value) && "steps" in value;
+  if (!isObject(value)) return false;
+  if ("steps" in value) return true;
+  for (const [field, converter] of OTHERS) {
+    if (!(field in value)) continue;
+    throw notOne(
+      "message",
+      `has the field "${field}" of a provider's answer; convert it by ${converter} of "backscroll/convert"`,
+    );
+  }
+  return false;
 }
+
+/** Fields by which answers of other SDKs are told, and what converts them. */
+const OTHERS: readonly (readonly [field: string, converter: string])[] = [
+  ["choices", "fromOpenAIChat or fromMistral"],
+  ["output", "fromOpenAIResponses"],
+  ["stop_reason", "fromAnthropic"],
+  ["candidates", "fromGoogle"],
+];
 
 /** Converts messages, one of them, or the result of a call that is complete. */
 export function fromModelMessages(given: object | readonly object[]): ConvertedMessage[] {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { type ServedStore, serveStore } from "../client/client.cases.ts";
 import type { SessionApi } from "../engine/interfaces.ts";
+import { open } from "../open.ts";
 import {
   fromAnthropic,
   fromGoogle,
@@ -351,3 +352,17 @@ test("what is no message of a provider is refused by its field", () => {
   );
   expect(() => fromOpenAIChat([7 as never])).toThrow("messages[0] must be an object");
 });
+
+test.each([
+  ["fromOpenAIChat", { id: "c", choices: [{ message: { role: "assistant", content: "Hi." } }] }],
+  ["fromOpenAIResponses", { id: "r", object: "response", output: [] }],
+  ["fromAnthropic", { id: "m", role: "assistant", content: [], stop_reason: "end_turn" }],
+  ["fromGoogle", { candidates: [{ content: { role: "model", parts: [] } }] }],
+])(
+  "an answer that %s converts is not appended as a message, and the error names it",
+  async (converter, answer) => {
+    await using memory = await open(":memory:");
+    const session = await memory.createSession();
+    await expect(session.append(answer as never)).rejects.toThrow(converter);
+  },
+);
