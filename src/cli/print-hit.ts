@@ -49,8 +49,8 @@ export function formatHit(hit: Hit, terminal: Terminal, style?: ShownNeighbours)
 const TALK_LINES = 2;
 
 /** The found message with what it answers, or the answer to it, a line or two each. */
-function formatTalk({ window, meta }: Hit, terminal: Terminal): string[] {
-  const items = talkOf(window);
+function formatTalk({ window, exchange, meta }: Hit, terminal: Terminal): string[] {
+  const items = talkOf(window, exchange);
   const labels = items.map(
     (item) => [oneLine(whoDid(item, meta.agent)), `#${item.index}`] as const,
   );
@@ -60,19 +60,45 @@ function formatTalk({ window, meta }: Hit, terminal: Terminal): string[] {
   const width = Math.max(20, Math.min(terminal.columns - indent, MAX_COLUMNS));
   return items.flatMap((item, i) => {
     const [name = "", ref = ""] = labels[i] ?? [];
-    const lines = item.found
-      ? foundLines(item, terminal, width).filter((line) => line !== terminal.dim("…"))
-      : nearLines(item, width).slice(0, 1);
+    // An answer says more than its request, which the person knows.
+    const count = item.role === "user" && items.length > 1 ? 1 : TALK_LINES;
     const head = `${name.padEnd(who)}  ${ref.padEnd(number)}  `;
-    return lines
-      .slice(0, TALK_LINES)
-      .map((line, row) =>
-        row > 0
-          ? " ".repeat(indent) + line.trimStart()
-          : (item.found ? `▸ ${terminal.bold(head)}` : `  ${terminal.dim(head)}`) +
-            line.trimStart(),
-      );
+    return tellingLines(item, count).map((line, row) => {
+      const label = item.found ? `▸ ${terminal.bold(head)}` : `  ${terminal.dim(head)}`;
+      return (row > 0 ? " ".repeat(indent) : label) + cutLine(line, terminal, width).trimStart();
+    });
   });
+}
+
+/**
+ * The lines of a message that tell most: a run, else the most of the query's words, longer words
+ * before shorter ones; then the next of them, or what a line that ends with a colon announces. The
+ * first lines if none has a word.
+ */
+function tellingLines(item: Item, count: number): readonly Line[] {
+  const lines = linesOf(item).filter(
+    ({ text }) => !/^\s{0,8}(?:```|[-=*_]{3,}\s{0,8}$)/.test(text),
+  );
+  const [best, ...others] = lines
+    .filter(({ matches }) => matches.length > 0)
+    .toSorted((a, b) => told(b) - told(a));
+  if (best === undefined) return lines.slice(0, count);
+  const next = lines[lines.indexOf(best) + 1];
+  const second = best.text.trimEnd().endsWith(":") ? next : (others[0] ?? next);
+  const chosen = new Set([best, second].slice(0, count));
+  return lines.filter((line) => chosen.has(line));
+}
+
+/** What a run counts, beside the characters of different words. */
+const RUN_COUNTS = 1_000;
+
+function told(line: Line): number {
+  const words = line.matches.map((match) => {
+    const { start, end } = inLine(match, line.start);
+    return line.text.slice(start, end).toLowerCase();
+  });
+  const length = [...new Set(words)].reduce((sum, word) => sum + word.length, 0);
+  return length + (hasRun(line) ? RUN_COUNTS : 0);
 }
 
 function formatItem(item: Item, terminal: Terminal): string[] {

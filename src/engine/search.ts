@@ -74,6 +74,8 @@ export interface SearchInput extends FilterFields<"search"> {
   /** Messages before and after a hit. Default 4 each; together at most 15. */
   readonly contextBefore?: number;
   readonly contextAfter?: number;
+  /** Adds to each hit the request that it answers, or the answer to it, wherever that stands. */
+  readonly exchange?: boolean;
   /**
    * `default` measures best, `plain` has the weights of the fields alone; or single weights over
    * `default`.
@@ -140,6 +142,7 @@ export async function searchSessions(
     machineMade: input.machineMade ?? false,
     asYouType: input.asYouType ?? false,
     profile: toProfile(input.ranking ?? "default"),
+    exchange: input.exchange ?? false,
     explain: input.explain ?? false,
     asksForNow: asksForNow(question),
     deadlineMs: input.deadlineMs ?? engine.searchDeadlineMs,

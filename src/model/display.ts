@@ -79,12 +79,12 @@ function densest(matches: readonly TextRange[], room: number): TextRange {
   return best;
 }
 
-/** The range without white space and parts of words at its cut ends, outside of its focus. */
+/** The range without parts of words, white space and marks that end a clause where it was cut, outside of its focus. */
 export function betweenWords(text: string, { start, end }: TextRange, focus: TextRange): TextRange {
   let first = start;
   if (start > 0) {
     first = Math.max(start, Math.min(nearest(text, start, 1), focus.start));
-    while (first < focus.start && isSpace(text, first)) first++;
+    while (first < focus.start && /[\s.,:;!?)\]}]/.test(text[first] as string)) first++;
   }
   let last = end;
   if (end < text.length) {

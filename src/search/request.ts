@@ -39,6 +39,8 @@ export interface SearchRequest {
   /** Messages to show before and after a hit. */
   readonly before: number;
   readonly after: number;
+  /** Also shows the other half of a hit's exchange. */
+  readonly exchange?: boolean;
   readonly scope: SessionCondition;
   readonly roles?: readonly Role[];
   readonly tools?: readonly string[];

@@ -19,11 +19,20 @@ export const TALK_REACH: { readonly contextBefore: number; readonly contextAfter
   contextAfter: 8,
 };
 
-/** The found message with the request before it, or with the answer to it; empty without a found one. */
-export function talkOf<Item extends TalkItem>(window: readonly Item[]): readonly Item[] {
+/**
+ * The found message with the request before it, or with the answer to it; empty without a found one.
+ * The index knows the other half of most exchanges (`exchange`), however long they are.
+ */
+export function talkOf<Item extends TalkItem>(
+  window: readonly Item[],
+  exchange?: Item,
+): readonly Item[] {
   const at = window.findIndex(({ found }) => found);
   const found = window[at];
   if (found === undefined) return [];
+  if (exchange !== undefined && isTalk(exchange)) {
+    return found.role === "user" ? [found, exchange] : [exchange, found];
+  }
   if (found.role !== "user") {
     const asked = window.slice(0, at).findLast((item) => item.role === "user" && isTalk(item));
     return asked === undefined ? [found] : [asked, found];

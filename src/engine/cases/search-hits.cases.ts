@@ -40,6 +40,35 @@ export function searchHitCases({ tenant, settle }: SearchCases): void {
       });
     });
 
+    test("has the request that it answers, or the answer to it, also far beyond its window", async () => {
+      const own = tenant();
+      const session = await own.createSession({ agent: "coder", createdBy: "ana" });
+      const said = (content: string) => ({ role: "assistant" as const, content });
+      const called = Array.from({ length: 12 }, (_, i) => [
+        said(i === 5 ? "Let me look at the narwhal." : `Step ${i}.`),
+        { role: "assistant" as const, toolCalls: [{ id: `c${i}`, name: "Read", input: { i } }] },
+        { role: "tool" as const, toolResults: [{ id: `c${i}`, output: "text" }] },
+      ]).flat();
+      await session.append([
+        { role: "user", content: "Where does the narwhal live?" },
+        ...called,
+        said("The narwhal lives in the lake, below the old mill and its three wheels."),
+        { role: "user", content: "Thanks. And the stoat?" },
+        said("It is gone."),
+      ]);
+      await settle(own);
+      const none = { contextBefore: 0, contextAfter: 0 };
+      const [asked] = await hitsOf(own, "where narwhal live", { ...none, exchange: true });
+      const texts = [asked?.window[0], asked?.exchange].map((item) => item?.snippet).toSorted();
+      expect(texts).toEqual([
+        "The narwhal lives in the lake, below the old mill and its three wheels.",
+        "Where does the narwhal live?",
+      ]);
+      const [answer] = await hitsOf(own, "mill wheels", { ...none, exchange: true });
+      expect(answer?.exchange).toMatchObject({ index: 0, role: "user", found: false });
+      expect((await hitsOf(own, "mill wheels", none))[0]?.exchange).toBeUndefined();
+    });
+
     test("has at most 16 messages around it, and refuses more", async () => {
       const own = tenant();
       await talk(own, [...chatter(30), "the narwhal", ...chatter(30)]);

@@ -113,6 +113,12 @@ export const SEARCH_HIT = {
   },
   /** At most 16 messages, including the found one. */
   window: [WINDOW_ITEM as typeof WINDOW_ITEM],
+  /** The request that the message answers, or the answer to it. Absent: none, or not asked for. */
+  exchange: {
+    of: WINDOW_ITEM as typeof WINDOW_ITEM,
+    absent: true,
+    about: "What the message answers, or the answer to it, with `exchange`.",
+  },
   parts: { of: "unknown?", about: "The parts of the score, with `explain`." },
 } as const;
 

@@ -33,6 +33,7 @@ const SEARCH = {
   perSession: "positive",
   contextBefore: "count",
   contextAfter: "count",
+  exchange: "flag",
   ranking: { one: RANKINGS as typeof RANKINGS, or: "object" },
   explain: "flag",
   deadlineMs: "count",

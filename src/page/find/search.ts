@@ -110,6 +110,7 @@ export async function moreHits(): Promise<void> {
     asYouType: isBeingTyped(query),
     limit: HITS,
     ...TALK_REACH,
+    exchange: true,
     cursor: result.nextCursor,
   });
   if (found.peek().result !== result) return;
@@ -141,7 +142,9 @@ async function complete(query: string, input: SearchInput, first: SearchResult):
   showsAll.value = true;
   void learn(first);
   // The hits are shown; what is missing is no failure.
-  const result = await run(query, { ...input, ...TALK_REACH, total: true }).catch(() => undefined);
+  const result = await run(query, { ...input, ...TALK_REACH, exchange: true, total: true }).catch(
+    () => undefined,
+  );
   if (result === undefined || found.peek().query !== query) return;
   batch(() => {
     total.value = result.total;

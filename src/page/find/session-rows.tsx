@@ -287,7 +287,7 @@ function hitsInView(): number {
 }
 
 function HitRow({ hit }: { readonly hit: Hit }) {
-  const { meta, window, entryId, leaf } = hit;
+  const { meta, window, exchange, entryId, leaf } = hit;
   const session = known.value.get(hit.sessionId);
   const item = window.find(({ found }) => found);
   const isOnActivePath = session === undefined || leaf === null || leaf === session.leaf;
@@ -304,7 +304,7 @@ function HitRow({ hit }: { readonly hit: Hit }) {
             {age(item?.createdAt ?? meta.updatedAt)}
           </time>
         </span>
-        {talkOf(window)
+        {talkOf(window, exchange)
           .map(matchingPart)
           .map((one) => (
             <span key={one.index} class={one.found ? "snippet" : "context-line"}>
@@ -364,9 +364,9 @@ function excerptOf({ role, toolName, snippet, truncated, matches }: WindowItem) 
     : excerpt(text.slice(from), shown, !isTool && !isCall);
 }
 
-/** The beginning of what was asked or said. */
-function headOf({ snippet }: WindowItem): readonly Piece[] {
-  return excerpt(snippet, [], true, HEAD);
+/** What was asked or said: around the words of the query, else its beginning. */
+function headOf({ snippet, matches }: WindowItem): readonly Piece[] {
+  return excerpt(snippet, matches, true, HEAD);
 }
 
 /** More than a line has. */

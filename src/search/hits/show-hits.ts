@@ -1,6 +1,7 @@
 /** Builds hits with their windows from ranked messages. */
 
 import { textOf } from "../../model/block.ts";
+import { defined } from "../../model/defined.ts";
 import { isRun, type TextRange } from "../../model/display.ts";
 import { markOf } from "../../model/mark.ts";
 import { endOutsideSecret } from "../../secrets/cut-outside-secrets.ts";
@@ -51,18 +52,26 @@ export function* showHits(
   while (hits.length < request.limit && next < ranked.length) {
     const batch = ranked.slice(next, next + request.limit - hits.length);
     next += batch.length;
+    const wanted = batch.map(({ session, message }) => {
+      const before = judges ? Math.max(1, request.before) : request.before;
+      const after = judges ? Math.max(1, request.after) : request.after;
+      const head = cache.head(session);
+      const window = { session, sequence: message?.sequence ?? 0, before, after };
+      return head === undefined ? window : { ...window, head };
+    });
+    const halves = batch.map(({ session, other }) =>
+      request.exchange && other !== undefined
+        ? { session, sequence: other.sequence, before: 0, after: 0 }
+        : undefined,
+    );
     const windows = yield* ask<"windows">({
       need: "windows",
-      windows: batch.map(({ session, message }) => {
-        const before = judges ? Math.max(1, request.before) : request.before;
-        const after = judges ? Math.max(1, request.after) : request.after;
-        const head = cache.head(session);
-        const wanted = { session, sequence: message?.sequence ?? 0, before, after };
-        return head === undefined ? wanted : { ...wanted, head };
-      }),
+      windows: [...wanted, ...halves.filter((half) => half !== undefined)],
     });
+    const others = windows.slice(batch.length);
     for (const [i, hit] of batch.entries()) {
       const read = windows[i];
+      const half = halves[i] && others.shift();
       if (read === undefined) continue;
       const question = judges ? yield* readQuestion(hit, read, language) : undefined;
       const window = judges ? narrowed(read, hit, request) : read;
@@ -74,7 +83,12 @@ export function* showHits(
       if (shown.has(original)) continue;
       shown.add(original);
       const mark = markOf(window.head.marks, found?.id);
-      const shownHit = showHit(hit, window, found, request, highlight);
+      const other = half?.entries.find(({ sequence }) => sequence === hit.other?.sequence);
+      const exchange = other && !other.erased ? showEntry(other, true, highlight) : undefined;
+      const shownHit = {
+        ...showHit(hit, window, found, request, highlight),
+        ...defined({ exchange: exchange && { ...exchange, found: false } }),
+      };
       marks.set(shownHit, [original]);
       if (mark !== undefined) {
         marked.push({ ...shownHit, mark: { ...mark, reason: redact(mark.reason).text } });

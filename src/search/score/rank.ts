@@ -22,6 +22,8 @@ export interface Ranked {
   readonly message: ScoredMessage | null;
   readonly score: number;
   readonly parts: ScoreParts;
+  /** The request that the shown message answers, or the best answer to it. Absent: not known. */
+  readonly other?: MessageFacts;
   /** Of a message ranked by itself: the share of the query in it and around it, 0 to 1. */
   readonly covered?: number;
   /** The part of the score that the query gains as a copied line. Absent: none. */
@@ -29,10 +31,11 @@ export interface Ranked {
 }
 
 /** A `Ranked` before its time and sequence are read: only shown hits need them. */
-export interface Placed extends Omit<Ranked, "message"> {
+export interface Placed extends Omit<Ranked, "message" | "other"> {
   readonly spot: ScoredSpot | null;
   /** The message to show in its place; absent: itself. */
   readonly shown?: ScoredSpot;
+  readonly other?: ScoredSpot;
   /** The weighted depth of the session, which the score does not have yet. */
   readonly depth: number;
   /** The covered share of the query by weight, in the session's best passage: 0 to 1. */
@@ -97,10 +100,12 @@ export function rankSession(scored: ScoredSession, ranking: Ranking, isSaid: boo
     const { session } = scored;
     const covered = isSaid ? scored.said : scored.covered;
     const shown = ranking.perSession > 1 ? place : toldPlace(scored, place, points, roleWeights);
+    const other = otherHalf(scored, shown);
     ranked.push({
       session,
       spot,
       ...(shown === place ? {} : { shown: scored.spot(shown) }),
+      ...(other === undefined ? {} : { other: scored.spot(other) }),
       score: total(parts),
       parts,
       depth: profile.depth * depth,
@@ -125,9 +130,10 @@ export function bestOf(
   // Ties with the last one may still rank before it.
   const least = byScore[limit - 1]?.score ?? Number.NEGATIVE_INFINITY;
   const ranked: Ranked[] = [];
-  for (const { session, spot, shown = spot, score, parts, line } of byScore) {
+  for (const { session, spot, shown = spot, score, parts, line, other } of byScore) {
     if (score < least) break;
     const facts = shown && factsOf(shown);
+    const half = other && factsOf(other);
     if (facts !== undefined) {
       ranked.push({
         session,
@@ -135,6 +141,7 @@ export function bestOf(
         score,
         parts,
         ...(line === undefined ? {} : { line }),
+        ...(half === undefined ? {} : { other: half }),
       });
     }
   }
@@ -154,7 +161,10 @@ export function bestMessage(
 /** A place is as good as the best one of its session with this share of its points. */
 const AS_GOOD = 0.5;
 const ROLE_OF_TOOLS = ROLES.indexOf("tool");
-const [TALK, INPUT, OUTPUT] = [0, 1, 2] as const;
+const ROLE_OF_USER = ROLES.indexOf("user");
+const ROLE_OF_ANSWER = ROLES.indexOf("assistant");
+const ROLE_OF_ACTING = ROLES.indexOf("acting");
+const [TALK, ANNOUNCED, INPUT, OUTPUT] = [0, 1, 2, 3] as const;
 
 /**
  * Of equally good places the one that a person wants to read: talk before a tool's input, and that
@@ -168,7 +178,7 @@ function toldPlace(
 ): number {
   const { count, scores, roles, outputs } = scored;
   const kindOf = (place: number) => {
-    if (roles[place] !== ROLE_OF_TOOLS) return TALK;
+    if (roles[place] !== ROLE_OF_TOOLS) return isAnnounced(scored, place) ? ANNOUNCED : TALK;
     return (outputs[place] as number) > (scores[place] as number) / 2 ? OUTPUT : INPUT;
   };
   const weighted = (place: number) =>
@@ -183,6 +193,35 @@ function toldPlace(
     if (scored.accepts(place)) told = place;
   }
   return told;
+}
+
+/** An agent's text of fewer words that calls follow says what it will do, not what came of it. */
+const ANNOUNCEMENT = 30;
+
+function isAnnounced({ count, roles, spot }: ScoredSession, place: number): boolean {
+  const next = place + 1 < count ? roles[place + 1] : ROLE_OF_USER;
+  const isBesideCall =
+    roles[place] === ROLE_OF_ACTING ||
+    (roles[place] === ROLE_OF_ANSWER && (next === ROLE_OF_TOOLS || next === ROLE_OF_ACTING));
+  return isBesideCall && spot(place).length < ANNOUNCEMENT;
+}
+
+/**
+ * The other half of an exchange: the request before an answer; of a request the answer with most of the
+ * query, else the last one before the next request.
+ */
+function otherHalf(scored: ScoredSession, place: number): number | undefined {
+  const { count, scores, roles } = scored;
+  if (roles[place] !== ROLE_OF_USER) {
+    const asked = roles.lastIndexOf(ROLE_OF_USER, place);
+    return asked < 0 ? undefined : asked;
+  }
+  let best: number | undefined;
+  for (let at = place + 1; at < count && roles[at] !== ROLE_OF_USER; at++) {
+    if (roles[at] === ROLE_OF_TOOLS || isAnnounced(scored, at)) continue;
+    if (best === undefined || (scores[at] as number) >= (scores[best] as number)) best = at;
+  }
+  return best;
 }
 
 /** The places of the best `points` that may be hits. */

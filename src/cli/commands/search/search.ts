@@ -113,7 +113,9 @@ export const search: Command = defineCommand({
       const reach = context.json ? 0 : REACH;
       const input: SearchInput = {
         ...toInput("searchSessions", options),
-        ...(isTalk && !context.json ? TALK_REACH : widerWindow(style.before, style.after, reach)),
+        ...(isTalk && !context.json
+          ? { ...TALK_REACH, exchange: true }
+          : widerWindow(style.before, style.after, reach)),
         total: true,
         ...(options.all ? { match: "all" } : {}),
         ...(options.branches ? { branches: "all" } : {}),

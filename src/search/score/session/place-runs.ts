@@ -38,7 +38,7 @@ export function placeRuns(
       continue;
     }
     const spot = spotOf(run, views);
-    const { shown: _, ...best } = own[0] ?? (UNRANKED as Partial<Placed>);
+    const { shown: _, other: __, ...best } = own[0] ?? (UNRANKED as Partial<Placed>);
     const first = { ...UNRANKED, ...best, session: run.session, spot, run: { gain, isLine } };
     const rest = own.filter((each) => each.spot !== null && !isSame(each.spot, spot));
     sessions.set(run.session, [first, ...rest].slice(0, perSession));

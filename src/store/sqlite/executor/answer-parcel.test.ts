@@ -69,6 +69,7 @@ const others: readonly FoundHit[] = [
   { ...hit, supersededBy: { sessionId: "s1", shortId: "short", entryId: "e7", index: 6 } },
   { ...hit, mark },
   { ...hit, onlyAsked: ["short2"] },
+  { ...hit, exchange: hit.window[0] as NonNullable<(typeof hit.window)[0]> },
   { ...hit, entryId: null, index: null, leaf: null, branch: null, window: [] },
 ];
 

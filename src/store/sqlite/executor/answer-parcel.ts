@@ -29,8 +29,8 @@ interface PackedHits {
   readonly remarks: ReadonlyMap<number, Remarks>;
 }
 
-/** What holds in place of a hit, and what a person said of it. */
-type Remarks = Pick<FoundHit, "supersededBy" | "mark" | "onlyAsked">;
+/** What holds in place of a hit, what a person said of it, and what it answers. */
+type Remarks = Pick<FoundHit, "supersededBy" | "mark" | "onlyAsked" | "exchange">;
 
 const HIT_NUMBERS = 12;
 const HIT_TEXTS = 4;
@@ -63,9 +63,9 @@ function packHits(hits: readonly FoundHit[]): PackedHits {
   const remarks = new Map<number, Remarks>();
   let at = 0;
   for (const [i, hit] of hits.entries()) {
-    const { meta, window, supersededBy, mark, onlyAsked } = hit;
-    if (supersededBy ?? mark ?? onlyAsked) {
-      remarks.set(i, defined({ supersededBy, mark, onlyAsked }));
+    const { meta, window, supersededBy, mark, onlyAsked, exchange } = hit;
+    if (supersededBy ?? mark ?? onlyAsked ?? exchange) {
+      remarks.set(i, defined({ supersededBy, mark, onlyAsked, exchange }));
     }
     texts.push(hit.sessionId, hit.entryId, hit.leaf, hit.shortId);
     if (hit.parts !== undefined) parts.push(hit.parts);
