@@ -8,9 +8,11 @@
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { toWireName } from "../src/api/wire.ts";
-import { COMMAND_GROUPS, VERBS } from "../src/cli/commands/index.ts";
+import type { Command } from "../src/cli/command.ts";
+import { COMMAND_GROUPS } from "../src/cli/commands/index.ts";
+import { GLOBAL_OPTIONS } from "../src/cli/context.ts";
 import { EXIT, EXIT_CODES, EXIT_MEANINGS } from "../src/cli/exit.ts";
-import { commandHelp, overviewHelp } from "../src/cli/help.ts";
+import { optionTerms, type Term, termLines, usage, wrap } from "../src/cli/help.ts";
 import { type AutoPolicyName, CLAW_VARIABLE } from "../src/gateway/compaction/auto-policy.ts";
 import { SETTINGS } from "../src/gateway/config/settings.ts";
 import { TOOLS } from "../src/mcp/tools/index.ts";
@@ -27,16 +29,11 @@ import {
   SESSION_FIELDS,
 } from "../src/model/session-fields.ts";
 import { SESSION_FILTERS, type SessionFilterRow } from "../src/model/session-filters.ts";
-import type { Migration } from "../src/store/migration.ts";
-import { POSTGRES_MIGRATIONS } from "../src/store/postgres/schema/index.ts";
-import { SEGMENT_TABLES } from "../src/store/sqlite/index/segment-schema.ts";
-import { SQLITE_MIGRATIONS } from "../src/store/sqlite/schema/index.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
 /** The parts by name. */
 const PARTS: Readonly<Record<string, () => string>> = {
-  "cli-overview": () => fenced("text", overviewHelp(VERBS)),
   "cli-commands": commandReference,
   "compaction-numbers": compactionTable,
   "compaction-policies": policyTable,
@@ -48,9 +45,44 @@ const PARTS: Readonly<Record<string, () => string>> = {
   "mcp-tools": toolTable,
   "session-fields": sessionFieldTable,
   "session-filters": filterTable,
-  "schema-sqlite": () => schema(SQLITE_MIGRATIONS),
-  "schema-segments": () => fenced("sql", SEGMENT_TABLES.trim()),
-  "schema-postgres": () => schema(POSTGRES_MIGRATIONS),
+};
+
+/** Where the details of a command, or of commands with the same first word, are explained. */
+const PAGES: Readonly<Record<string, string>> = {
+  search: "search.md",
+  recap: "search.md",
+  related: "search.md",
+  trace: "search.md",
+  blame: "blame.md",
+  pr: "blame.md",
+  ingest: "ingest.md",
+  watch: "ingest.md",
+  stats: "ingest.md",
+  resume: "resume.md",
+  incognito: "ingest.md",
+  unasked: "unasked.md",
+  setup: "mcp.md",
+  mcp: "mcp.md",
+  hook: "mcp.md",
+  hub: "mcp.md",
+  serve: "server.md",
+  share: "server.md",
+  context: "context.md",
+  compact: "compaction.md",
+  summarize: "compaction.md",
+  facts: "facts.md",
+  rules: "context.md",
+  config: "gateway.md",
+  token: "access.md",
+  doctor: "audit.md",
+  trust: "trust.md",
+  embed: "meaning.md",
+  sweep: "store.md",
+  maintain: "gateway.md",
+  backup: "store.md",
+  restore: "store.md",
+  "tenant delete": "fleet.md",
+  forget: "retention.md",
 };
 
 if (import.meta.main) {
@@ -76,15 +108,56 @@ function fill(text: string, document: string): string {
   });
 }
 
+/** What several commands take, once; then each command with what it alone takes. */
 function commandReference(): string {
-  return COMMAND_GROUPS.map(({ title, commands }) =>
-    [
+  const uses = new Map<string, number>();
+  for (const command of COMMAND_GROUPS.flatMap(({ commands }) => commands)) {
+    for (const [name, help] of termsOf(command)) {
+      uses.set(`${name}\n${help}`, (uses.get(`${name}\n${help}`) ?? 0) + 1);
+    }
+  }
+  // Of each name the help that most commands have, if at least two have it.
+  const common = new Map<string, string>();
+  for (const [term, times] of [...uses].sort(([, a], [, b]) => b - a)) {
+    const [name = "", help = ""] = term.split("\n");
+    if (times > 1 && !common.has(name)) common.set(name, help);
+  }
+  const isShared = ([name, help]: Term) => common.get(name) === help;
+  const shared = [...common].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [
+    "## Options of every command",
+    terms(optionTerms(GLOBAL_OPTIONS)),
+    "## Arguments and options of several commands",
+    terms(shared),
+    ...COMMAND_GROUPS.flatMap(({ title, commands }) => [
       `## ${title}`,
-      ...commands.map(
-        (command) => `### ${command.name}\n\n${fenced("text", commandHelp(command))}`,
-      ),
-    ].join("\n\n"),
-  ).join("\n\n");
+      ...commands.map((command) => describeCommand(command, isShared)),
+    ]),
+  ].join("\n\n");
+}
+
+function describeCommand(command: Command, isShared: (term: Term) => boolean): string {
+  const { name, summary, details, aliases, options } = command;
+  const page = PAGES[name] ?? PAGES[name.split(" ")[0] ?? ""];
+  const more = page === undefined ? details : `More: [${page}](${page}).`;
+  const also = aliases.length === 0 ? "" : `Also called \`${aliases.join("`, `")}\`.`;
+  const others = Object.entries(options).flatMap(([option, spec]) =>
+    optionTerms({ [option]: spec }).some(isShared) ? [`--${option}`] : [],
+  );
+  const own = termsOf(command).filter((term) => !isShared(term));
+  const words = [usage(command).replace(" [OPTIONS]", ""), ...others.map((one) => `[${one}]`)];
+  const lines = [...wrap(words.join(" "), "  "), ...termLines(own)];
+  const shown = fenced("text", lines.join("\n").trimStart());
+  const text = [summary, more, also].filter((part) => part !== "").join(" ");
+  return `### ${name}\n\n${text}\n\n${shown}`;
+}
+
+function termsOf({ arguments: args, options }: Command): Term[] {
+  return [...args.map(({ name, help }): Term => [name, help]), ...optionTerms(options)];
+}
+
+function terms(list: readonly Term[]): string {
+  return fenced("text", termLines(list).join("\n"));
 }
 
 function toolTable(): string {
@@ -264,15 +337,6 @@ function formatLimit(name: string, value: number): string {
   if (!name.endsWith("_BYTES")) return formatCount(value);
   if (value >= 1024 * 1024) return `${value / 1024 / 1024} MiB`;
   return value >= 1024 ? `${value / 1024} KiB` : `${value} bytes`;
-}
-
-function schema(migrations: readonly Migration[]): string {
-  return migrations
-    .map(
-      ({ version, name, sql }) =>
-        `Version ${version}, \`${name}\`:\n\n${fenced("sql", sql.trim())}`,
-    )
-    .join("\n\n");
 }
 
 /** The doc comment above each matching line, by the first capture. */

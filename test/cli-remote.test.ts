@@ -37,6 +37,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   open: "opens the page of a server, and has no end where it starts one",
   "tenant delete": "deletes tenants that no token of a server can name",
   trust: "is about this machine",
+  schema: "opens no store",
   completions: "is about the command line alone",
   version: "is about the command line alone",
   setup: "edits files of agents on this machine, whatever --db says",

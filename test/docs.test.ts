@@ -36,7 +36,10 @@ import { streamsOf } from "./support/streamed-answer.ts";
  */
 
 const DOCUMENTS = ["README.md", ...globSync("docs/*.md", { cwd: ROOT }).sort()];
-const PAGES = [...DOCUMENTS, ...globSync("*.md", { cwd: ROOT }).filter((p) => p !== "README.md")];
+const PAGES = [
+  ...DOCUMENTS,
+  ...globSync(["docs/decisions/*.md", "*.md"], { cwd: ROOT }).filter((p) => p !== "README.md"),
+];
 
 /** Entry points and their source files. */
 const MODULES = [
@@ -119,11 +122,15 @@ test("every option of open is explained", () => {
 
 test("every link has a target", () => {
   const broken = PAGES.flatMap((page) =>
-    [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
-      .map(([, target = ""]) => target)
-      .filter((target) => !/^https?:/.test(target))
-      .filter((target) => globSync(join(dirname(page), target), { cwd: ROOT }).length === 0)
-      .map((target) => `${page}: ${target}`),
+    [...readFileSync(join(ROOT, page), "utf8").matchAll(/\]\(([^)\s#]*)(?:#([^)\s]*))?\)/g)]
+      .map(([, file = "", anchor]) => ({ file, anchor }))
+      .filter(({ file }) => !/^https?:/.test(file))
+      .filter(({ file, anchor }) => {
+        const target = file === "" ? page : join(dirname(page), file);
+        if (globSync(target, { cwd: ROOT }).length === 0) return true;
+        return anchor !== undefined && !anchorsOf(target).has(anchor);
+      })
+      .map(({ file, anchor }) => `${page}: ${file}#${anchor ?? ""}`),
   );
   expect(broken).toEqual([]);
 });
@@ -318,6 +325,18 @@ const ENDLESS = ["changes", "watch", "serve", "open"];
 
 const KILL_ONCE_SHOWN =
   "until [ -s output ] || ! kill -0 $! 2> /dev/null; do sleep 0.1; done; kill $!; wait $!";
+
+/** What links to a page may name: its headings, as GitHub writes their anchors, and ids. */
+function anchorsOf(page: string): ReadonlySet<string> {
+  const text = readFileSync(join(ROOT, page), "utf8").replace(/^```.*?^```/gms, "");
+  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_\- ]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+  return new Set([...headings, ...[...text.matchAll(/ id="([^"]+)"/g)].map(([, id = ""]) => id)]);
+}
 
 /** The words of each line as a shell splits them. */
 async function splitWords(

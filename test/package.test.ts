@@ -665,6 +665,7 @@ describe("the command line", () => {
       "export",
       "share",
       "tenant delete",
+      "schema",
       "completions",
       "version",
       "usage",

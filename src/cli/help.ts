@@ -61,14 +61,13 @@ export function wholeHelp(groups: readonly CommandGroup[]): string {
 /** The output of `backscroll COMMAND --help`. */
 export function commandHelp(command: Command): string {
   const { arguments: args, options, aliases, details, examples } = command;
-  const width = Math.max(0, ...args.map(({ name }) => name.length));
   return lines(
     `Usage: ${usage(command)}`,
     "",
     ...wrap(command.summary, ""),
     ...(details === "" ? [] : ["", ...wrap(details, "")]),
     ...(args.length === 0 ? [] : ["", "Arguments:"]),
-    ...args.flatMap(({ name, help }) => hanging(name.padEnd(width), help)),
+    ...termLines(args.map(({ name, help }) => [name, help])),
     ...(Object.keys(options).length === 0 ? [] : ["", "Options:"]),
     ...optionLines(options),
     ...(aliases.length === 0 ? [] : ["", `Also called: ${aliases.join(", ")}`]),
@@ -88,11 +87,19 @@ export function usage(command: Command): string {
 }
 
 function optionLines(options: OptionSpecs): string[] {
-  const names = Object.entries(options).map(([name, option]) => optionName(name, option));
-  const width = Math.max(0, ...names.map((name) => name.length));
-  return Object.values(options).flatMap((option, i) =>
-    hanging((names[i] ?? "").padEnd(width), option.help),
-  );
+  return termLines(optionTerms(options));
+}
+
+/** A name as it is typed, and its help. */
+export type Term = readonly [name: string, help: string];
+
+export function optionTerms(options: OptionSpecs): Term[] {
+  return Object.entries(options).map(([name, option]) => [optionName(name, option), option.help]);
+}
+
+export function termLines(terms: readonly Term[]): string[] {
+  const width = Math.max(0, ...terms.map(([name]) => name.length));
+  return terms.flatMap(([name, help]) => hanging(name.padEnd(width), help));
 }
 
 function optionName(name: string, option: OptionSpec): string {
@@ -108,7 +115,7 @@ function hanging(term: string, explanation: string): string[] {
   return [`  ${term}  ${first.trimStart()}`, ...rest];
 }
 
-function wrap(text: string, indent: string): string[] {
+export function wrap(text: string, indent: string): string[] {
   const wrapped: string[] = [];
   let line = "";
   for (const word of text.split(/\s+/)) {

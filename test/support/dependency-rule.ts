@@ -149,15 +149,18 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
     folders: ["model", "async", "transcript", "search"],
     packages: ["node:crypto", "node:os", "node:zlib"],
   },
+  // The migrations of each database.
+  "store/sqlite/schema": { folders: ["store"], packages: [] },
+  "store/postgres/schema": { folders: ["store"], packages: [] },
   "store/sqlite": {
-    folders: ["model", "async", "transcript", "search", "store"],
+    folders: ["model", "async", "transcript", "search", "store", "store/sqlite/schema"],
     packages: names(
       "node:sqlite node:worker_threads node:fs node:os node:path node:v8",
       "node:crypto node:module node:zlib node:url",
     ),
   },
   "store/postgres": {
-    folders: ["model", "async", "transcript", "search", "store"],
+    folders: ["model", "async", "transcript", "search", "store", "store/postgres/schema"],
     packages: ["pg", "node:net", "node:crypto", "node:zlib"],
   },
 
@@ -380,6 +383,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "ingest/identity export",
       "context compaction store mcp server providers gateway gateway/config",
       "recap recap/wire unasked blame archive/rules/incognito.ts providers/embedding",
+      "store/sqlite/schema store/postgres/schema",
     ),
     packages: names(
       "node:child_process node:crypto node:fs node:fs/promises node:net",

@@ -36,6 +36,7 @@ import { backup, restore } from "./store/backup.ts";
 import { changes } from "./store/changes.ts";
 import { completions, version } from "./store/completions.ts";
 import { doctor } from "./store/doctor.ts";
+import { schema } from "./store/schema.ts";
 import { status } from "./store/status.ts";
 import { tokenCreate, tokenList, tokenRevoke } from "./store/tokens.ts";
 import { trust } from "./store/trust.ts";
@@ -127,6 +128,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       exportSessions,
       share,
       tenantDelete,
+      schema,
       completions(() => COMMANDS),
       version,
     ],

@@ -58,7 +58,7 @@ export function createSegmentTables(db: SqliteConnection, epoch: string): void {
   }
 }
 
-export const SEGMENT_TABLES = `
+const SEGMENT_TABLES = `
 CREATE TABLE index_store (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 
 CREATE TABLE index_segments (
