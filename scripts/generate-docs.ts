@@ -73,10 +73,10 @@ const PAGES: Readonly<Record<string, string>> = {
   facts: "facts.md",
   rules: "context.md",
   config: "gateway.md",
-  token: "access.md",
+  token: "server.md",
   doctor: "audit.md",
   trust: "trust.md",
-  embed: "meaning.md",
+  embed: "models.md",
   sweep: "store.md",
   maintain: "gateway.md",
   backup: "store.md",
@@ -167,7 +167,8 @@ function toolTable(): string {
     const inputs = Object.keys(properties).map(
       (name) => `\`${name}${(required as string[]).includes(name) ? "" : "?"}\``,
     );
-    return [`\`${tool.name}\``, tool.scope, inputs.join(", "), description];
+    const [what = ""] = description.split(". ");
+    return [`\`${tool.name}\``, tool.scope, inputs.join(" "), what];
   });
   return table(["tool", "scope", "takes", "what it does"], rows);
 }
@@ -308,7 +309,9 @@ function exitTable(): string {
 }
 
 function settingsTable(): string {
-  const rows = SETTINGS.map(({ key, preset, help }) => [
+  // Those by type and channel have the fields of `session.reset`.
+  const settings = SETTINGS.filter(({ key }) => !key.startsWith("session.resetBy"));
+  const rows = settings.map(({ key, preset, help }) => [
     `\`${key}\``,
     // Machine-dependent values are left out.
     typeof preset === "function" ? "this machine's" : preset === null ? "–" : formatPreset(preset),
