@@ -253,19 +253,19 @@ function sessionFieldTable(): string {
   ];
   const rows = tables.flatMap(([prefix, fields]) =>
     Object.entries(fields).map(([name, field]) => {
-      const wire = `${prefix === "origin." ? prefix : ""}${field.wire ?? toWireName(name)}`;
       const isUnsure = prefix === "origin." || field.nullable || field.optional;
       const type = `${field.kind ?? "text"}${isUnsure ? "?" : ""}`;
+      const isOther = field.wire !== undefined && field.wire !== toWireName(name);
+      const notes = [comments.get(name) ?? "", isOther ? `On the wire \`${field.wire}\`.` : ""];
       return [
         `\`${prefix}${name}\``,
-        name === "figures" ? "" : `\`${wire}\``,
         field.kind === "origin" || field.kind === "figures" ? "" : type,
         field.set ? "yes" : "",
-        comments.get(name) ?? "",
+        notes.filter((note) => note !== "").join(" "),
       ];
     }),
   );
-  return table(["field", "on the wire", "kind", "set by callers", "what it is"], rows);
+  return table(["field", "kind", "set by callers", "what it is"], rows);
 }
 
 /** Each filter with its comment, or else its help. */
