@@ -83,6 +83,22 @@ const PAGES: Readonly<Record<string, string>> = {
   restore: "store.md",
   "tenant delete": "fleet.md",
   forget: "retention.md",
+  changes: "audit.md",
+  open: "page.md",
+  branch: "transcript.md",
+  edit: "transcript.md",
+  label: "transcript.md",
+  mark: "search.md",
+  pin: "context.md",
+  fork: "transcript.md",
+  delete: "audit.md",
+  recall: "context.md",
+  summaries: "compaction.md",
+  routes: "gateway.md",
+  title: "ingest.md",
+  export: "formats.md",
+  memory: "library.md",
+  schema: "schema.md",
 };
 
 if (import.meta.main) {
