@@ -155,17 +155,18 @@ function commandReference(): string {
 function describeCommand(command: Command, isShared: (term: Term) => boolean): string {
   const { name, summary, details, aliases, options } = command;
   const page = PAGES[name] ?? PAGES[name.split(" ")[0] ?? ""];
-  const more = page === undefined ? details : `More: [${page}](${page}).`;
+  const more = page === undefined ? details : `([${page}](${page}))`;
   const also = aliases.length === 0 ? "" : `Also called \`${aliases.join("`, `")}\`.`;
   const others = Object.entries(options).flatMap(([option, spec]) =>
     optionTerms({ [option]: spec }).some(isShared) ? [`--${option}`] : [],
   );
   const own = termsOf(command).filter((term) => !isShared(term));
-  const words = [usage(command).replace(" [OPTIONS]", ""), ...others.map((one) => `[${one}]`)];
-  const lines = [...wrap(words.join(" "), "  "), ...termLines(own)];
-  const shown = fenced("text", lines.join("\n").trimStart());
+  const call = usage(command).replace("backscroll ", "").replace(" [OPTIONS]", "");
+  const words = [call, ...others.map((one) => `[${one}]`)].join(" ");
+  const lines = [...wrap(words, "  "), ...termLines(own)].join("\n").trimStart();
   const text = [summary, more, also].filter((part) => part !== "").join(" ");
-  return `### ${name}\n\n${text}\n\n${shown}`;
+  const shown = lines === name ? [] : [fenced("text", lines)];
+  return [`### ${name}`, text, ...shown].join("\n\n");
 }
 
 function termsOf({ arguments: args, options }: Command): Term[] {
@@ -178,15 +179,14 @@ function terms(list: readonly Term[]): string {
 
 function toolTable(): string {
   const rows = TOOLS.map((tool) => {
-    const { description = "", inputSchema } = tool.list();
+    const { inputSchema } = tool.list();
     const { properties = {}, required = [] } = inputSchema;
     const inputs = Object.keys(properties).map(
       (name) => `\`${name}${(required as string[]).includes(name) ? "" : "?"}\``,
     );
-    const [what = ""] = description.split(". ");
-    return [`\`${tool.name}\``, tool.scope, inputs.join(" "), what];
+    return [`\`${tool.name}\``, tool.scope, inputs.join(" ")];
   });
-  return table(["tool", "scope", "takes", "what it does"], rows);
+  return table(["tool", "scope", "takes"], rows);
 }
 
 function entryKindTable(): string {
@@ -272,16 +272,19 @@ function sessionFieldTable(): string {
       const isUnsure = prefix === "origin." || field.nullable || field.optional;
       const type = `${field.kind ?? "text"}${isUnsure ? "?" : ""}`;
       const isOther = field.wire !== undefined && field.wire !== toWireName(name);
-      const notes = [comments.get(name) ?? "", isOther ? `On the wire \`${field.wire}\`.` : ""];
+      const notes = [
+        comments.get(name) ?? "",
+        isOther ? `On the wire \`${field.wire}\`.` : "",
+        field.set ? "Callers set it." : "",
+      ];
       return [
         `\`${prefix}${name}\``,
         field.kind === "origin" || field.kind === "figures" ? "" : type,
-        field.set ? "yes" : "",
         notes.filter((note) => note !== "").join(" "),
       ];
     }),
   );
-  return table(["field", "kind", "set by callers", "what it is"], rows);
+  return table(["field", "kind", "what it is"], rows);
 }
 
 /** Each filter with its comment, or else its help. */
@@ -303,12 +306,11 @@ function filterTable(): string {
 function errorTable(): string {
   const comments = commentsOf("src/model/errors.ts", /"(\w+)",/);
   return table(
-    ["code", "meaning", "again", "exit code"],
+    ["code", "meaning", "exit code"],
     ERROR_CODES.map((code) => [
       // What `error.documentation` links to.
       `<a id="${code}"></a>\`${code}\``,
-      comments.get(code) ?? missing(code),
-      isRetryable(code) ? "yes" : "",
+      `${comments.get(code) ?? missing(code)}${isRetryable(code) ? " _Again._" : ""}`,
       String(EXIT_CODES[code]),
     ]),
   );
@@ -325,8 +327,10 @@ function exitTable(): string {
 }
 
 function settingsTable(): string {
-  // Those by type and channel have the fields of `session.reset`.
-  const settings = SETTINGS.filter(({ key }) => !key.startsWith("session.resetBy"));
+  // Those by type and channel have the fields of `session.reset`; others have pages of their own.
+  const settings = SETTINGS.filter(
+    ({ key }) => !/^(session\.resetBy|embedder|ignore|secrets|keep|unasked)/.test(key),
+  );
   const rows = settings.map(({ key, preset, help }) => [
     `\`${key}\``,
     // Machine-dependent values are left out.
@@ -342,7 +346,10 @@ function formatPreset(preset: JsonValue): string {
 
 function limitTable(): string {
   const comments = commentsOf("src/model/limits.ts", /export const (\w+)/);
-  const rows = Object.entries(inSourceOrder(limits, "src/model/limits.ts")).map(([name, value]) => [
+  const all = Object.entries(inSourceOrder(limits, "src/model/limits.ts"));
+  // Those of doors are with them: docs/mcp.md and docs/server.md.
+  const own = all.filter(([name]) => !/_MCP_|FOLLOWERS|SHARE_DAYS|^MAX_(APPEND_)?REQUEST/.test(name));
+  const rows = own.map(([name, value]) => [
     `\`${name}\``,
     formatLimit(name, value),
     comments.get(name) ?? "",
