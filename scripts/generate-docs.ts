@@ -348,7 +348,9 @@ function limitTable(): string {
   const comments = commentsOf("src/model/limits.ts", /export const (\w+)/);
   const all = Object.entries(inSourceOrder(limits, "src/model/limits.ts"));
   // Those of doors are with them: docs/mcp.md and docs/server.md.
-  const own = all.filter(([name]) => !/_MCP_|FOLLOWERS|SHARE_DAYS|^MAX_(APPEND_)?REQUEST/.test(name));
+  const own = all.filter(
+    ([name]) => !/_MCP_|FOLLOWERS|SHARE_DAYS|^MAX_(APPEND_)?REQUEST/.test(name),
+  );
   const rows = own.map(([name, value]) => [
     `\`${name}\``,
     formatLimit(name, value),
