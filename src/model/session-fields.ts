@@ -2,7 +2,7 @@
  * The fields of a session: kind, column, and whether callers set it.
  *
  * The type `Session`, the statements and rows of both backends, the wire type, the schemas of REST
- * and MCP, the inputs that set fields and the table in docs/transcript.md derive from it. A field's
+ * and MCP, the inputs that set fields and the table in docs/library.md derive from it. A field's
  * name on the wire is its own in snake_case, unless `wire` says otherwise.
  *
  * - `kind`: how a value is stored and shown. `session.ts` gives each kind its type.

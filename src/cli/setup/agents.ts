@@ -1,5 +1,5 @@
 /**
- * Agents as `setup` sees them: how to detect one, and where it lists its MCP servers. docs/setup.md
+ * Agents as `setup` sees them: how to detect one, and where it lists its MCP servers. docs/mcp.md
  * says which entries were checked with the clients themselves.
  */
 

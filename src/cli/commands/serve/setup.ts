@@ -43,7 +43,7 @@ export const setup: Command = defineCommand({
   name: "setup",
   summary: "Add Backscroll to the agents on this machine, as their MCP server.",
   details:
-    "Finds the agents, shows what it would add to which file, asks, replaces the file atomically, with a backup beside it (FILE.before-backscroll), and starts the server as that agent would. Running it again changes nothing; an entry changed by hand stays unless --replace is given. --db and --tenant become part of the entry. The first time it asks how long conversations are kept. docs/setup.md has the files and formats.",
+    "Finds the agents, shows what it would add to which file, asks, replaces the file atomically, with a backup beside it (FILE.before-backscroll), and starts the server as that agent would. Running it again changes nothing; an entry changed by hand stays unless --replace is given. --db and --tenant become part of the entry. The first time it asks how long conversations are kept. docs/mcp.md has the files and formats.",
   arguments: [
     {
       name: "AGENT",
