@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
+import { cpuMs } from "../../../test/support/cpu-time.ts";
 import { open } from "../../open.ts";
-import type { Outcome } from "./outcome.ts";
+import { endedWith, type Outcome } from "./outcome.ts";
 
 type Step =
   | { readonly user: string }
@@ -87,4 +88,33 @@ test("commits elsewhere and scratch files count for nothing", async () => {
   const clean = [ASKED, { edit: "a.ts" }, { run: "git status", gave: "working tree clean" }, DONE];
   expect(await outcomeOf(clean)).toEqual({ word: "committed", filesChanged: 1 });
   expect(await outcomeOf([])).toEqual({});
+});
+
+test("a commit counts whatever else its command does, unless it was only tried", async () => {
+  const steps = [ASKED, { edit: "src/tax.ts" }];
+  for (const run of [
+    "git commit -m 'Round' && npm publish --dry-run",
+    "GIT_EDITOR= git -C shop -c user.name=ana --no-pager commit -m 'Round'",
+  ]) {
+    expect(await outcomeOf([...steps, { run }, DONE]), run).toMatchObject({ word: "committed" });
+  }
+  for (const run of ["git commit --dry-run -m 'Round'", "git merge --abort; npm test"]) {
+    expect(await outcomeOf([...steps, { run }, DONE]), run).toMatchObject({ word: "answered" });
+  }
+});
+
+test.each([
+  `git${" -C".repeat(40)}`,
+  ";a=".repeat(40_000),
+  `${";git commit".repeat(20_000)} --abort`,
+])("a hostile command is read in linear time: %#", (command) => {
+  const call = { type: "tool_use", id: "c", name: "Bash", input: { command } };
+  const result = { type: "tool_result", toolUseId: "c", output: "", isError: false };
+  const entries = [call, result].map((block, index) => ({
+    role: "assistant",
+    blocks: [block],
+    metadata: {},
+    index,
+  }));
+  expect(cpuMs(() => endedWith(entries as never))).toBeLessThan(1_000);
 });

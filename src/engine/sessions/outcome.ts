@@ -28,9 +28,12 @@ export interface Ended extends Omit<Outcome, "filesChanged"> {
   readonly isWhole: boolean;
 }
 
-/** A command of its own, or a part of a chain; with options of git itself. */
+/**
+ * A command of its own, or a part of a chain; with options of git itself. No word of it goes on into
+ * the next part, which begins again: long chains would take squared time.
+ */
 const COMMITS =
-  /(?:^|[;&|(\n])[ \t]*(?:\w+=\S+ +)*git(?: +(?:-[Cc] +\S+|-\S+))* +(?:commit|merge|cherry-pick|revert|am|rebase)\b(?!.*--(?:dry-run|abort))/;
+  /(?:^|[;&|(\n])[ \t]*(?:\w+=[^\s;&|(]* +)*git(?: +-(?:[Cc] +[^\s;&|(-][^\s;&|(]*|(?![Cc] )[^\s;&|(]+))* +(?:commit|merge|cherry-pick|revert|am|rebase)\b(?![^;&|(\n]*--(?:dry-run|abort))/;
 const COMMIT_TOOL = /git_?commit$/i;
 /** `[main 4be1c20] subject`. */
 const COMMITTED = /^\[[^\]\n]{1,200} ([0-9a-f]{7,40})\]/m;
