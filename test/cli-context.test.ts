@@ -85,6 +85,16 @@ test("recall finds matching messages, or exits with 1", async () => {
   expect((await cli("recall", id, "nobody-said-this")).code).toBe(1);
 });
 
+test("a message is shown by the number that hits and blame print", async () => {
+  const numbers = async (...words: string[]) => {
+    const page = (await json("show", ...words)) as { messages: { msg_idx: number }[] };
+    return page.messages.map((message) => message.msg_idx);
+  };
+  expect(await numbers(`${id}#3`, "--limit", "3")).toEqual([2, 3, 4]);
+  expect(await numbers(id, "--around", "3", "--limit", "1")).toEqual([3]);
+  expect((await cli("show", id, "--around", "3", "--offset", "1")).code).toBe(2);
+});
+
 test("a pinned entry is shown first, until unpinned", async () => {
   const { messages } = (await json("show", id, "--limit", "1")) as { messages: { id: string }[] };
   const entry = messages[0]?.id ?? "";

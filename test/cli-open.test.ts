@@ -25,6 +25,8 @@ test("open prints the address of the running server's page, a search or a sessio
   try {
     expect(await asked()).toBe(`${server.url}/`);
     expect(await asked(session.id)).toBe(`${server.url}/#/session/a%3Ab`);
+    const entry = await session.append({ role: "user", content: "Hello." });
+    expect(await asked(`${session.id}#0`)).toBe(`${server.url}/#/session/a%3Ab?m=${entry.id}`);
     expect(await asked("why", "is", "C&A")).toBe(`${server.url}/#/?q=why+is+C%26A`);
     expect(await asked("nobody")).toBe(`${server.url}/#/?q=nobody`);
     // The same over the network.

@@ -134,6 +134,7 @@ describe("search", () => {
           superseded_by: null,
           mark: null,
           changed_files: null,
+          exchange: null,
           window: [
             item(0, "user", "ana", "Hello there."),
             {

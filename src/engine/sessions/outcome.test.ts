@@ -71,6 +71,12 @@ test("without an answer, or with failed tests after the last change, it is unfin
     [ASKED, { agent: "API Error: 529 overloaded" }],
   ];
   for (const steps of open) expect(await outcomeOf(steps)).toMatchObject({ word: "unfinished" });
+  const refused = "The user doesn't want to proceed with this tool use. The tool use was rejected.";
+  const tests = { run: "npm test", gave: refused, failed: true as const };
+  expect(
+    await outcomeOf([ASKED, { edit: "src/tax.ts" }, { run: "npm test" }, tests, DONE]),
+    "a refused run of tests is none",
+  ).toMatchObject({ word: "answered", testsPassed: true });
   const mended = [ASKED, { run: "npm test", failed: true as const }, { edit: "src/tax.ts" }, DONE];
   expect(await outcomeOf(mended)).toMatchObject({ word: "answered" });
 });

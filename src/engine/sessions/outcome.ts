@@ -45,6 +45,9 @@ const DISCARDS =
 const TESTS =
   /\b(?:go test|cargo (?:test|nextest)|pytest|vitest|jest|mocha|rspec|phpunit|ctest|tox|(?:npm|pnpm|yarn|bun|mise|make|just|deno|gradle|mvn|dotnet|mix|swift|rake)(?: run)? (?:[\w:-]*test[\w:-]*|check|lint[\w:-]*))\b/;
 const INTERRUPTED = /^\[Request interrupted by user/;
+/** The result of a call that its person, or the program, refused: it did nothing. */
+const REFUSED =
+  /^(?:The user doesn't want to (?:proceed|take this action)|\[Request interrupted by user|(?:exec command|Tool call|The tool use was) rejected|\[Operation Cancelled\]|Permission to use )/i;
 const COMMAND =
   /^\/(?:add-dir|agents|chat|clear|compact|config|context|copy|cost|doctor|effort|exit|export|fast|feedback|help|hooks|ide|keybindings|login|logout|mcp|memory|model|new|output-style|permissions|plugin|quit|release-notes|reload-plugins|rename|resume|rewind|settings|skills|stats|status|statusline|tasks|terminal-setup|theme|undo|upgrade|usage|vim)(?![\w-])/;
 const FAILED_ANSWER = /^(?:API Error\b|Prompt is too long\b)/;
@@ -78,6 +81,7 @@ export function endedWith(entries: readonly Entry[]): Ended {
   const finish = ({ name, effects }: Pick<Call, "name" | "effects">, result?: ToolResultBlock) => {
     if (result?.isError === true && effects.commands.length === 0) return;
     const output = result === undefined ? "" : outputOf(result);
+    if (REFUSED.test(output)) return;
     for (const path of effects.changed) {
       if (OUTSIDE.test(path)) continue;
       changed.add(path);

@@ -8,6 +8,7 @@ import { MEMORY } from "../../../store/store-options.ts";
 import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { placeOf } from "../../place-of.ts";
 import { readVersion } from "../../program.ts";
 import { tokenForAddress } from "../../settings/own-servers.ts";
 import { withOwnStore, withServer } from "../../store.ts";
@@ -25,7 +26,7 @@ export const openPage: Command = defineCommand({
       name: "QUERY",
       rest: true,
       optional: true,
-      help: "A query, or the id of a session; the page itself if left out.",
+      help: "A query, or a session's id, also with a message's number (5f0c2a91#12); the page itself if left out.",
     },
   ],
   options: {
@@ -148,6 +149,8 @@ async function withCode(url: string, address: string): Promise<string> {
 }
 
 /** A single word may be a session; everything else is a search. */
+const NOTHING: { readonly messages: readonly { readonly id: string }[] } = { messages: [] };
+
 async function pageAddress(
   engine: RemoteEngine,
   url: string,
@@ -156,8 +159,12 @@ async function pageAddress(
   if (query === undefined) return `${url}/`;
   if (!/\s/.test(query)) {
     try {
-      const { id } = await engine.getSessionMeta(query);
-      return `${url}/#/session/${encodeURIComponent(id)}`;
+      const { id: named, number } = placeOf(query);
+      const { id } = await engine.getSessionMeta(named);
+      const at = { offset: Number(number), limit: 1, preview: true };
+      const { messages } = number === undefined ? NOTHING : await engine.listMessages(id, at);
+      const message = messages[0] === undefined ? "" : `?m=${messages[0].id}`;
+      return `${url}/#/session/${encodeURIComponent(id)}${message}`;
     } catch (error) {
       if (!BackscrollError.is(error, "session_not_found")) throw error;
     }

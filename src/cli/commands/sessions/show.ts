@@ -5,7 +5,7 @@ import { markNote } from "../../../api/text/later.ts";
 import type { SessionApi } from "../../../engine/interfaces.ts";
 import { defined } from "../../../model/defined.ts";
 import { ENTRY, type Entry, kindRules } from "../../../model/entry.ts";
-import { MAX_PAGE } from "../../../model/limits.ts";
+import { DEFAULT_PAGE, MAX_PAGE } from "../../../model/limits.ts";
 import type { Session } from "../../../model/session.ts";
 import {
   type Command,
@@ -18,6 +18,7 @@ import {
 } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { placeOf } from "../../place-of.ts";
 import {
   type EntryStyle,
   formatEntry,
@@ -38,7 +39,7 @@ export const show: Command = defineCommand({
   arguments: [SESSION],
   options: {
     leaf: option("ENTRY", "Show the path to this entry."),
-    around: option("ENTRY", "Put this message in the middle of the page."),
+    around: option("MESSAGE", "Put this message in the middle: its number, or its entry's id."),
     offset: option("N", "Start at this message, counted from 0."),
     limit: option("N", "Messages on a page: at most 500, 50 if left out."),
     tree: flag("Show every entry of every branch instead."),
@@ -47,9 +48,11 @@ export const show: Command = defineCommand({
     full: flag("Show everything in full."),
     raw: flag("Show secrets too."),
   },
-  examples: ["show 5f0c2a91 --limit 10", "show 5f0c2a91 --tree"],
-  run: (context, args, options) =>
-    withSession(context, "read", args.SESSION, async (handle) => {
+  examples: ["show 5f0c2a91 --limit 10", "show 5f0c2a91#12", "show 5f0c2a91 --tree"],
+  run: (context, args, { around, ...given }) => {
+    const { id, number = around } = placeOf(args.SESSION);
+    const options = { ...given, ...middleOf(number, given) };
+    return withSession(context, "read", id, async (handle) => {
       const raw = options.raw ?? false;
       const meta = await handle.meta();
       const session = raw ? meta : maskSession(meta);
@@ -89,8 +92,22 @@ export const show: Command = defineCommand({
         const words = `show ${session.shortId} --offset ${next}${leafOption(options.leaf)}`;
         terminal.note(`${page.total - next} more: ${commandLine(context, words)}`);
       }
-    }),
+    });
+  },
 });
+
+/** `--around` by the number that hits, traces and blame print. */
+function middleOf(
+  around: string | undefined,
+  { offset, limit = String(DEFAULT_PAGE) }: { readonly offset?: string; readonly limit?: string },
+): { readonly around?: string; readonly offset?: string } {
+  const number = /^#?(\d{1,15})$/.exec(around ?? "")?.[1];
+  if (number === undefined) return defined({ around });
+  if (offset !== undefined)
+    throw usageError("--around and --offset exclude each other", "--around");
+  const before = Math.floor(Number(limit) / 2) || 0;
+  return { offset: String(Math.max(0, Number(number) - before)) };
+}
 
 /** What no longer holds, by the marked entry; null: the session. */
 async function marksOf(
