@@ -37,6 +37,7 @@ const FIXTURES = [
   "openhands/legacy.jsonl",
   "copilot-chat/session.json",
   "copilot-chat/session.jsonl",
+  "antigravity/transcript_full.jsonl",
   "atif/trajectory.json",
 ];
 

@@ -70,3 +70,24 @@ test("a link out of the place is ignored", async () => {
   machine.put("outside/msg_2.json", "{}");
   expect((await machine.run(engine, sources)).totals.files.unchanged).toBe(1);
 });
+
+test("a text that its source has shortened stays as it was stored", async () => {
+  await using engine = await open(":memory:");
+  const machine = createMachine();
+  const put = (name: string, ...steps: (readonly [number, string])[]) => {
+    const lines = steps.map(([number, content]) => {
+      const source = number === 0 ? "USER_EXPLICIT" : "MODEL";
+      const type = number === 0 ? "USER_INPUT" : "PLANNER_RESPONSE";
+      const said = { step_index: number, source, type, status: "DONE", content };
+      return JSON.stringify({ ...said, created_at: "2026-10-09T10:00:00Z" });
+    });
+    const folder = ".gemini/antigravity-cli/brain/c1/.system_generated/logs";
+    machine.put(`${folder}/${name}`, `${lines.join("\n")}\n`);
+  };
+  put("transcript_full.jsonl", [0, "a long question"], [1, "an answer"]);
+  expect(await saidAfter(engine, machine)).toEqual(["a long question", "an answer"]);
+  put("transcript.jsonl", [0, "a long ques"], [1, "an answer"]);
+  put("transcript_full.jsonl", [1, "an answer"], [2, "another"]);
+  const after = ["a long question", "an answer", "another"];
+  expect(await saidAfter(engine, machine)).toEqual(after);
+});

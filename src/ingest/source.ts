@@ -210,6 +210,8 @@ export interface ImportedEntry {
   /** Null if unknown. */
   readonly createdAt: number | null;
   readonly metadata: JsonObject;
+  /** Whether its source has shortened it: one that is stored already stays as it is. */
+  readonly isShortened?: boolean;
   /** The entry that it copies. Set by the import, not by readers. */
   readonly copiedFrom?: string;
 }

@@ -1,6 +1,7 @@
 /** The supported formats. CONTRIBUTING.md lists the places that a new one adds to. */
 
 import { AIDER } from "./aider/aider.ts";
+import { ANTIGRAVITY, ANTIGRAVITY_IDE } from "./antigravity/antigravity.ts";
 import { ATIF } from "./atif/atif.ts";
 import { CHATGPT } from "./chatgpt/chatgpt.ts";
 import { CLAUDE_AI } from "./claude-ai/claude-ai.ts";
@@ -62,6 +63,8 @@ export const SOURCES: readonly TranscriptSource[] = [
   DROID,
   OPENHANDS,
   CONTINUE,
+  ANTIGRAVITY,
+  ANTIGRAVITY_IDE,
   ATIF,
 ];
 

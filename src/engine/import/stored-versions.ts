@@ -109,7 +109,8 @@ export class StoredVersions {
     for (const { entry, version } of lines) {
       const record = records.get(version.id);
       const isFixed = record?.content == null || version.supersededBy !== null;
-      if (isFixed || entry.blocks.length === 0 || !kindRules(entry.kind).movesLeaf) continue;
+      if (isFixed || entry.isShortened || entry.blocks.length === 0) continue;
+      if (!kindRules(entry.kind).movesLeaf) continue;
       const draft = draftImported(entry, { ...place, id: version.id });
       if (draft.content !== record.content) drafts.set(version.id, draft);
     }
