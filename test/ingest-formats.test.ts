@@ -11,10 +11,14 @@ import { fixture } from "./support/transcripts.ts";
 const PATHS: Readonly<Record<string, string>> = {
   "openclaw/a1-topic-7.jsonl": "/home/ana/.openclaw/agents/main/sessions/a1-topic-7.jsonl",
   "cline/roo.json": "/x/rooveterinaryinc.roo-cline/tasks/a1/api_conversation_history.json",
+  "cline/kilo.json": "/x/kilocode.kilo-code/tasks/a1/api_conversation_history.json",
 };
 
 /** Sources whose name differs from their fixture folder. */
-const NAMES: Readonly<Record<string, string>> = { "cline/roo.json": "roo-code" };
+const NAMES: Readonly<Record<string, string>> = {
+  "cline/roo.json": "roo-code",
+  "cline/kilo.json": "kilo-code",
+};
 
 /** Templates from which tests generate transcripts. */
 const OTHERS: readonly string[] = ["opencode/tree.json"];

@@ -7,7 +7,7 @@ import { CHATGPT } from "./chatgpt/chatgpt.ts";
 import { CLAUDE_AI } from "./claude-ai/claude-ai.ts";
 import { CLAUDE_CODE } from "./claude-code/claude-code.ts";
 import { CLAW_CODE } from "./claw-code/claw-code.ts";
-import { CLINE, ROO_CODE } from "./cline/cline.ts";
+import { CLINE, KILO_CODE, ROO_CODE } from "./cline/cline.ts";
 import { CODEX } from "./codex/codex.ts";
 import { CONTINUE } from "./continue/continue.ts";
 import { COPILOT_CHAT } from "./copilot-chat/copilot-chat.ts";
@@ -24,7 +24,7 @@ import { KIMI } from "./kimi/kimi.ts";
 import { KIMI_CODE } from "./kimi/kimi-code.ts";
 import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
-import { OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
+import { KILO, OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
 import { OPENCODE_EXPORT } from "./opencode/opencode-export.ts";
 import { OPENHANDS } from "./openhands/openhands.ts";
 import { PI } from "./pi/pi.ts";
@@ -40,12 +40,14 @@ export const SOURCES: readonly TranscriptSource[] = [
   COPILOT_CLI,
   GEMINI_CLI,
   OPENCODE,
+  KILO,
   OPENCODE_FILES,
   OPENCODE_EXPORT,
   CURSOR,
   CURSOR_EDITOR,
   CLINE,
   ROO_CODE,
+  KILO_CODE,
   AIDER,
   CHATGPT,
   CLAUDE_AI,

@@ -2,11 +2,13 @@ import { describe, expect, test } from "vitest";
 import { outline, readWith } from "../../../test/support/reading.ts";
 import { fixture } from "../../../test/support/transcripts.ts";
 import type { TranscriptSource } from "../source.ts";
-import { CLINE, ROO_CODE } from "./cline.ts";
+import { CLINE, KILO_CODE, ROO_CODE } from "./cline.ts";
 
 const TASK = fixture("cline/api_conversation_history.json");
 const ROO = fixture("cline/roo.json");
 const PATH = "/x/saoudrizwan.claude-dev/tasks/1740000000000/api_conversation_history.json";
+const KILO = fixture("cline/kilo.json");
+const KILO_PATH = "/x/kilocode.kilo-code/tasks/k1/api_conversation_history.json";
 const ROO_PATH = "/x/rooveterinaryinc.roo-cline/tasks/a1b2/api_conversation_history.json";
 
 async function read(
@@ -147,6 +149,35 @@ describe("a task of Roo Code", () => {
   });
 });
 
+test("a task of Kilo Code has the models that its editor showed", async () => {
+  const text = JSON.stringify({ request: "…", tokensIn: 10, tokensOut: 5, cost: 0.02 });
+  const { session, entries, problems } = await read(KILO_CODE, KILO, KILO_PATH, {
+    "ui_messages.json": [
+      { ts: 1, type: "say", say: "text", text: "Add a test." },
+      { ts: 1760000001000, type: "say", say: "api_req_started", text },
+    ],
+    "task_metadata.json": { files_in_context: [] },
+  });
+  expect(session).toMatchObject({
+    source: "kilo-code",
+    id: "k1",
+    title: "Add a test.",
+    cwd: "/srv/shop",
+  });
+  expect(plain(outline(entries)).map((line) => line.replace(/^\S+ /, ""))).toEqual([
+    "user: Add a test.",
+    "assistant: [read_file] I read.",
+    "tool: [result]",
+    "assistant: Done.",
+  ]);
+  const answers = entries.filter(({ role }) => role === "assistant");
+  expect(answers).toMatchObject([
+    { model: "z-ai/glm-4.5-air:free", usage: { inputTokens: 10 }, cost: 0.02 },
+    { model: "large-4", usage: null },
+  ]);
+  expect(problems).toEqual([]);
+});
+
 test("tasks are found in every editor, and distinguished by extension", () => {
   const environment = { home: "/home/ana", variables: {}, platform: "linux" };
   const [code] = ROO_CODE.places?.(environment) ?? [];
@@ -157,6 +188,14 @@ test("tasks are found in every editor, and distinguished by extension", () => {
   expect(CLINE.places?.(moved).at(-1)?.root).toBe("/data/cline/data");
   const head = Buffer.from(TASK);
   expect([CLINE.recognise(head, PATH), ROO_CODE.recognise(head, PATH)]).toEqual([true, false]);
+  expect([CLINE, ROO_CODE, KILO_CODE].map((source) => source.recognise(head, KILO_PATH))).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  const kilo = KILO_CODE.places?.(environment).at(-1);
+  expect(kilo?.root).toBe("/home/ana/.kilocode/cli/global");
+  expect(kilo?.matches("tasks/k1/api_conversation_history.json")).toBe(true);
   expect([CLINE.recognise(head, ROO_PATH), ROO_CODE.recognise(head, ROO_PATH)]).toEqual([
     false,
     true,

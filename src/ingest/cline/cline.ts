@@ -1,5 +1,5 @@
 /**
- * Tasks of Cline, and of Roo Code, its fork: the messages sent to the model in one JSON file, with
+ * Tasks of Cline, of Roo Code, its fork, and of Kilo Code, the fork of that: the messages sent to the model in one JSON file, with
  * the editor's view and the task's usage beside it.
  */
 
@@ -54,20 +54,36 @@ export const CLINE: TranscriptSource = {
     ];
   },
 
-  recognise(head, path) {
-    return isHistory(head, path) && !isRoo(path);
-  },
-
+  recognise: (head, path) => isHistory(head, path) && !isRoo(path) && !isKilo(path),
   isText: () => true,
   read: (input) => read(input, "cline"),
 };
 
 export const ROO_CODE: TranscriptSource = {
   name: "roo-code",
+  version: 2,
   places: (environment) => inEditors(environment, "rooveterinaryinc.roo-cline"),
   recognise: (head, path) => isHistory(head, path) && isRoo(path),
   isText: () => true,
   read: (input) => read(input, "roo-code"),
+};
+
+/** Kilo Code until April 2026: its extension, made from Roo Code, and its first command line. */
+export const KILO_CODE: TranscriptSource = {
+  name: "kilo-code",
+
+  places: (environment) => [
+    ...inEditors(environment, "kilocode.kilo-code"),
+    {
+      root: joinPath(environment.home, ".kilocode/cli/global"),
+      matches: isTask,
+      skips: (path) => !IN_TASKS.test(path),
+    },
+  ],
+
+  recognise: (head, path) => isHistory(head, path) && isKilo(path),
+  isText: () => true,
+  read: (input) => read(input, "kilo-code"),
 };
 
 /** Editors with the extension, and the folder of a remote one. */
@@ -81,9 +97,11 @@ function inEditors(environment: Environment, extension: string): Place[] {
   return roots.map((root) => ({
     root: joinPath(root, "User/globalStorage", extension),
     matches: isTask,
-    skips: (path) => !/^tasks(\/[^/]+)?$/.test(path),
+    skips: (path) => !IN_TASKS.test(path),
   }));
 }
+
+const IN_TASKS = /^tasks(\/[^/]+)?$/;
 
 function isTask(path: string): boolean {
   return /^tasks\/[^/]+\/api_conversation_history\.json$/.test(path);
@@ -106,6 +124,10 @@ function plainName(path: string): string {
 
 function isRoo(path: string): boolean {
   return /roo-cline|roo-code/i.test(path);
+}
+
+function isKilo(path: string): boolean {
+  return /kilo-code|[/\\]\.kilocode[/\\]/i.test(path);
 }
 
 function read(input: SourceInput, format: string): ReturnType<TranscriptSource["read"]> {
@@ -189,6 +211,8 @@ async function* readMessages(
   const ids = new KnownIds(problems);
   let parent: string | null = null;
   let answers = 0;
+  /** As the editor's state named it last. */
+  let shownModel: string | null = null;
   let number = -1;
   for await (const message of messages) {
     number++;
@@ -209,11 +233,13 @@ async function* readMessages(
       continue;
     }
     const call = role === "assistant" ? calls[answers++] : undefined;
+    if (role === "user") shownModel = modelShown(content) ?? shownModel;
     for (const draft of toDrafts(message, content, idOf(message, number), format, names)) {
       if (!ids.isNew(draft.sourceId, draft)) continue;
       const createdAt = timeField(message, "ts") ?? call?.at ?? null;
       const usage = call?.usage ?? null;
-      const model = draft.model ?? call?.model ?? null;
+      const ofAnswer = role === "assistant" ? shownModel : null;
+      const model = draft.model ?? call?.model ?? ofAnswer;
       const cost = call?.cost === undefined ? {} : { cost: call.cost };
       const entry: EntryDraft = {
         ...draft,
@@ -297,6 +323,18 @@ function unwrap(content: readonly Block[]): {
     tool ??= /^\[(\w+)\b[^\]\n]*\] Result:/.exec(text)?.[1];
   }
   return { blocks, context: context.join("\n"), tool };
+}
+
+/** Roo Code and Kilo Code name the model to itself, below the mode. */
+function modelShown(content: readonly Block[]): string | undefined {
+  for (const block of content) {
+    const text = block.type === "text" ? block.text : "";
+    if (!text.includes("<environment_details>")) continue;
+    const [, model] =
+      /# Current Mode\n[^#]{0,400}?<model>([^<\n]{1,200})<\/model>/.exec(text) ?? [];
+    if (model !== undefined) return model.trim();
+  }
+  return undefined;
 }
 
 const TAGS: readonly string[] = ["task", "feedback", "user_message", "answer"];

@@ -32,17 +32,22 @@ import type { ImportedEntry, ImportedSession } from "../source.ts";
 
 export const FORMAT = "opencode";
 
+/** The agent's name: programs made from opencode have its format. */
+type Format = string;
+
 /** A step without writes for this long is complete. */
 const QUIET_MS = 10 * 60 * 1000;
 
 class OpencodeSession {
+  readonly #format: Format;
   readonly #problems: ProblemLog;
   readonly #ids: KnownIds;
   readonly #postpone: (time: number) => void;
   /** The newest message: a following one shows that it is complete. */
   #newest: OpencodeMessage | undefined;
 
-  constructor(problems: ProblemLog, postpone: (time: number) => void) {
+  constructor(format: Format, problems: ProblemLog, postpone: (time: number) => void) {
+    this.#format = format;
     this.#problems = problems;
     this.#ids = new KnownIds(problems);
     this.#postpone = postpone;
@@ -69,13 +74,16 @@ class OpencodeSession {
     const createdAt = timeField(time, "created");
     if (data["role"] === "user") {
       if (message.parts.length === 0 && !isFollowed) this.#postpone(message.updatedAt);
-      else yield toImportedEntry(FORMAT, { ...toUserDraft(message), createdAt });
+      else {
+        yield toImportedEntry(this.#format, { ...toUserDraft(message, this.#format), createdAt });
+      }
       return;
     }
     if (data["role"] !== "assistant") {
       const role = JSON.stringify(data["role"]) ?? "none";
       this.#problems.add("unexpected", `a message of the role ${role} was kept as custom data`);
-      yield toCustomEntry(FORMAT, message.id, "message", otherFields(data, ["id"]), createdAt);
+      const fields = otherFields(data, ["id"]);
+      yield toCustomEntry(this.#format, message.id, "message", fields, createdAt);
       return;
     }
     const isOver = isFollowed || time["completed"] !== undefined || data["error"] !== undefined;
@@ -85,8 +93,8 @@ class OpencodeSession {
         this.#postpone(message.updatedAt);
         return;
       }
-      for (const draft of toStepDrafts(message, step, steps.length)) {
-        yield toImportedEntry(FORMAT, { createdAt, ...draft });
+      for (const draft of toStepDrafts(message, step, steps.length, this.#format)) {
+        yield toImportedEntry(this.#format, { createdAt, ...draft });
       }
     }
   }
@@ -97,16 +105,17 @@ export function toOpencodeSession(
   messages: AsyncIterable<OpencodeMessage>,
   problems: ProblemLog,
   postpone: (time: number) => void,
+  format: Format = FORMAT,
 ): ImportedSession {
   const time = objectField(session, "time");
-  const steps = new OpencodeSession(problems, postpone);
+  const steps = new OpencodeSession(format, problems, postpone);
   async function* entries(): AsyncGenerator<ImportedEntry> {
     for await (const message of messages) yield* steps.read(message);
     yield* steps.end();
   }
   const known = ["id", "parentID", "directory", "title"];
   return {
-    ...toImportedSession(FORMAT, {
+    ...toImportedSession(format, {
       id: textField(session, "id") ?? null,
       parentSession: textField(session, "parentID") ?? null,
       cwd: textField(session, "directory") || null,
@@ -148,9 +157,14 @@ function isDone({ parts }: Step): boolean {
   );
 }
 
-function toStepDrafts({ id, data }: OpencodeMessage, step: Step, steps: number): EntryDraft[] {
+function toStepDrafts(
+  { id, data }: OpencodeMessage,
+  step: Step,
+  steps: number,
+  format: Format,
+): EntryDraft[] {
   const { parts } = step;
-  const blocks = parts.flatMap(toBlock);
+  const blocks = parts.flatMap((part) => toBlock(part, format));
   const finish = parts.find(({ type }) => type === "step-finish");
   const known = ["id", "sessionID", "role", "modelID", "tokens"];
   const isFirst = step.id === id;
@@ -159,7 +173,7 @@ function toStepDrafts({ id, data }: OpencodeMessage, step: Step, steps: number):
     id,
     kind: "message",
     role: "assistant",
-    actor: FORMAT,
+    actor: format,
     blocks,
     model: textField(data, "modelID") ?? null,
     usage: toUsage(steps === 1 ? data["tokens"] : finish?.["tokens"]),
@@ -174,7 +188,7 @@ function toStepDrafts({ id, data }: OpencodeMessage, step: Step, steps: number):
   return [answer, ...parts.flatMap(toResult)];
 }
 
-function toBlock(part: Part): Block[] {
+function toBlock(part: Part, format: Format): Block[] {
   const text = textField(part, "text");
   const rest = otherFields(part, ["type", "text", "id", "messageID", "sessionID"]);
   switch (part["type"]) {
@@ -195,7 +209,7 @@ function toBlock(part: Part): Block[] {
       return [];
     default:
       return [
-        { type: "opaque", provider: FORMAT, json: JSON.stringify({ ...rest, type: part["type"] }) },
+        { type: "opaque", provider: format, json: JSON.stringify({ ...rest, type: part["type"] }) },
       ];
   }
 }
@@ -247,24 +261,24 @@ function toUsage(tokens: unknown): Usage | null {
 }
 
 /** User messages of opencode: typed text, and text that the program inserted. */
-function toUserDraft({ id, data, parts }: OpencodeMessage): EntryDraft {
+function toUserDraft({ id, data, parts }: OpencodeMessage, format: Format): EntryDraft {
   const texts = parts.filter(({ type }) => type === "text");
   const isInjected = texts.length > 0 && texts.every(({ synthetic }) => synthetic === true);
   const model = objectField(data, "model");
   const isMark = parts.length > 0 && parts.every(({ type }) => type === "compaction");
   const base = {
     sourceId: id,
-    blocks: parts.map(toUserBlock),
+    blocks: parts.map((part) => toUserBlock(part, format)),
     model: textField(model, "modelID") ?? null,
     fields: { ...otherFields(data, ["id", "sessionID", "role"]), ...copyMarkOf(parts) },
   };
-  if (isMark) return { ...base, kind: "custom", data: { type: `${FORMAT}:compaction` } };
+  if (isMark) return { ...base, kind: "custom", data: { type: `${format}:compaction` } };
   return isInjected
-    ? { ...base, kind: "custom_message", data: { type: `${FORMAT}:synthetic`, display: false } }
+    ? { ...base, kind: "custom_message", data: { type: `${format}:synthetic`, display: false } }
     : { ...base, kind: "message", role: "user" };
 }
 
-function toUserBlock(part: Fields): Block {
+function toUserBlock(part: Fields, format: Format): Block {
   const text = textField(part, "text");
   if (part["type"] === "text" && text !== undefined) {
     return { ...otherFields(part, [...OWN, "text"]), type: "text", text };
@@ -276,7 +290,7 @@ function toUserBlock(part: Fields): Block {
     const [, data] = /^data:[^,]*;base64,(.*)$/s.exec(url) ?? [];
     return { ...rest, type: "image", mediaType, ...(data === undefined ? { url } : { data }) };
   }
-  return { type: "opaque", provider: FORMAT, json: JSON.stringify(otherFields(part, IDS)) };
+  return { type: "opaque", provider: format, json: JSON.stringify(otherFields(part, IDS)) };
 }
 
 const IDS = ["id", "messageID", "sessionID"];

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { outline, readWith } from "../../../test/support/reading.ts";
 import { fixture } from "../../../test/support/transcripts.ts";
 import type { JsonObject } from "../../model/json.ts";
-import { OPENCODE, OPENCODE_FILES } from "./opencode.ts";
+import { KILO, OPENCODE, OPENCODE_FILES } from "./opencode.ts";
 
 const TREE = JSON.parse(fixture("opencode/tree.json")) as Record<string, JsonObject>;
 const SESSION = "storage/session/p1/ses_1.json";
@@ -61,9 +61,9 @@ function makeDatabase(tree: Record<string, JsonObject> = TREE, updated = 1000) {
   return { path, database };
 }
 
-async function readDatabase(path: string, resume?: JsonObject) {
+async function readDatabase(path: string, resume?: JsonObject, source = OPENCODE) {
   const options = { path, ...(resume === undefined ? {} : { resume }) };
-  const { sessions, ...rest } = await readWith(OPENCODE, "", options);
+  const { sessions, ...rest } = await readWith(source, "", options);
   return { sessions, entries: sessions[0]?.entries ?? [], ...rest };
 }
 
@@ -183,6 +183,44 @@ describe("the database", () => {
     expect((await readDatabase(path)).sessions).toEqual([]);
     database.close();
   });
+});
+
+test("a database of Kilo Code has the same content under its name", async () => {
+  const { path, database } = makeDatabase();
+  const { sessions, entries, state } = await readDatabase(path, undefined, KILO);
+  expect(sessions[0]?.session).toMatchObject({ source: "kilo", agent: "kilo", id: "ses_1" });
+  expect(outline(entries)).toEqual(EXPECTED);
+  expect(entries.map(({ actor }) => actor)).toEqual([null, "kilo", "bash", "kilo", "kilo", null]);
+  expect(
+    (await readDatabase(path, { since: 2000 + Number(state?.["since"]) }, KILO)).sessions,
+  ).toHaveLength(1);
+  database.exec("CREATE TABLE kilo_board (id text)");
+  database.close();
+  const head = readFileSync(path);
+  const recognised = ["/x/kilo.db", "/x/kilo-beta.db", "/x/other.db", "/x/opencode.db"].map(
+    (name) => [KILO.recognise(head, name), OPENCODE.recognise(head, name)],
+  );
+  expect(recognised).toEqual([
+    [true, false],
+    [true, false],
+    [true, false],
+    [false, true],
+  ]);
+  const environment = { home: "/home/ana", variables: {}, platform: "linux" };
+  const [place] = KILO.places?.(environment) ?? [];
+  expect(place?.root).toBe("/home/ana/.local/share/kilo");
+  expect([place?.matches("kilo.db"), place?.matches("kilo.db-wal")]).toEqual([true, false]);
+  const moved = { ...environment, variables: { KILO_DB: "~/work.db" } };
+  expect(KILO.places?.(moved)[1]).toMatchObject({ root: "/home/ana/work.db" });
+});
+
+test("messages in a form that no version writes yet are counted", async () => {
+  const { path, database } = makeDatabase();
+  database.exec(`CREATE TABLE session_message (id text, session_id text, data text);
+    INSERT INTO session_message VALUES ('a', 'ses_1', '{}'), ('b', 'ses_2', '{}')`);
+  database.close();
+  const { problems } = await readDatabase(path);
+  expect(problems.at(-1)).toMatchObject({ code: "unexpected", message: /^1 message / });
 });
 
 test("places follow the variable for data", () => {

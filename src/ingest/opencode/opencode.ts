@@ -1,5 +1,5 @@
 /**
- * Sessions of opencode: a database of sessions, messages and their parts, and its predecessor, a
+ * Sessions of opencode, and of Kilo Code, which is made from it: a database of sessions, messages and their parts, and its predecessor, a
  * tree of JSON files with the same content.
  *
  * Messages and parts change while the agent works, but stored entries do not. So a step is yielded
@@ -17,6 +17,7 @@ import type {
   Environment,
   FileAccess,
   ImportedSession,
+  ImportedTranscript,
   SourceInput,
   TranscriptSource,
 } from "../source.ts";
@@ -40,43 +41,79 @@ export const OPENCODE: TranscriptSource = {
   container: "database",
 
   places(environment) {
-    const matches = (path: string) => /^opencode[^/]*\.db$/.test(path);
+    const matches = (path: string) => OWN_NAME.test(path);
     return [{ root: dataFolder(environment), matches, skips: () => true }];
   },
 
   recognise(head, path) {
     const text = databaseText(head);
-    if (text === undefined) return false;
-    if (/^opencode[^/\\]*\.db$/.test(fileName(path))) return true;
-    return ["session", "message", "part"].every((name) =>
-      new RegExp(`CREATE TABLE [\`"]?${name}[\`"]? ?\\(`).test(text),
-    );
+    if (text === undefined || isKilo(text, path)) return false;
+    if (OWN_NAME.test(fileName(path))) return true;
+    return ["session", "message", "part"].every((name) => hasTable(text, name));
   },
 
-  read(input) {
-    const problems = new ProblemLog();
-    // Until everything is read, the previous state is valid.
-    let state = input.resume;
-    let isPostponed = true;
-    async function* sessions(): AsyncGenerator<ImportedSession> {
-      yield* withDatabase(input.path, problems, async function* (file) {
-        const database = new OpencodeDatabase(file, input.resume, problems);
-        for (const row of database.sessions()) {
-          const messages = database.messages(textField(row, "id") ?? "");
-          yield toOpencodeSession(fromRow(row), iterate(messages), problems, (time) =>
-            database.postpone(time),
-          );
-        }
-        state = database.state();
-        isPostponed = database.isPostponed || file.hasFailed;
-      });
-    }
-    const end = { state: () => state, isPostponed: () => isPostponed };
-    return { sessions: sessions(), problems, ...end };
-  },
-
+  read: (input) => readDatabase(input, FORMAT),
   resumeCommand: ({ id }) => commandFor("opencode --session ", id),
 };
+
+/** Kilo Code since April 2026, its command line and its extension. */
+export const KILO: TranscriptSource = {
+  name: "kilo",
+  container: "database",
+
+  places(environment) {
+    const folder = dataFolder(environment, "kilo");
+    const named = environment.variables["KILO_DB"] ?? "";
+    // A relative one is in the folder.
+    const isElsewhere = /^([/~]|[A-Za-z]:)/.test(named);
+    const elsewhere = { root: folderOf(environment, "KILO_DB", ""), matches: () => true };
+    const matches = (path: string) => KILO_NAME.test(path) || path === named;
+    return [{ root: folder, matches, skips: () => true }, ...(isElsewhere ? [elsewhere] : [])];
+  },
+
+  recognise(head, path) {
+    const text = databaseText(head);
+    return text !== undefined && isKilo(text, path);
+  },
+
+  read: (input) => readDatabase(input, "kilo"),
+  resumeCommand: ({ id }) => commandFor("kilo --session ", id),
+};
+
+/** Channels of a program have databases of their own. */
+const OWN_NAME = /^opencode[^/\\]*\.db$/;
+const KILO_NAME = /^kilo[^/\\]*\.db$/;
+
+function isKilo(text: string, path: string): boolean {
+  const name = fileName(path);
+  return KILO_NAME.test(name) || (!OWN_NAME.test(name) && hasTable(text, "kilo_board"));
+}
+
+function hasTable(text: string, name: string): boolean {
+  return new RegExp(`CREATE TABLE [\`"]?${name}[\`"]? ?\\(`).test(text);
+}
+
+function readDatabase(input: SourceInput, format: string): ImportedTranscript {
+  const problems = new ProblemLog();
+  // Until everything is read, the previous state is valid.
+  let state = input.resume;
+  let isPostponed = true;
+  async function* sessions(): AsyncGenerator<ImportedSession> {
+    yield* withDatabase(input.path, problems, async function* (file) {
+      const database = new OpencodeDatabase(file, input.resume, problems);
+      const postpone = (time: number) => database.postpone(time);
+      for (const row of database.sessions()) {
+        const messages = iterate(database.messages(textField(row, "id") ?? ""));
+        yield toOpencodeSession(fromRow(row), messages, problems, postpone, format);
+      }
+      database.countUnread();
+      state = database.state();
+      isPostponed = database.isPostponed || file.hasFailed;
+    });
+  }
+  const end = { state: () => state, isPostponed: () => isPostponed };
+  return { sessions: sessions(), problems, ...end };
+}
 
 /** The tree of files before version 1.2. */
 export const OPENCODE_FILES: TranscriptSource = {
@@ -160,9 +197,9 @@ function fromRow(row: Fields): Fields {
   };
 }
 
-function dataFolder(environment: Environment): string {
+function dataFolder(environment: Environment, program: string = FORMAT): string {
   const otherwise = joinPath(environment.home, ".local/share");
-  return joinPath(folderOf(environment, "XDG_DATA_HOME", otherwise), "opencode");
+  return joinPath(folderOf(environment, "XDG_DATA_HOME", otherwise), program);
 }
 
 async function* iterate<Item>(items: Iterable<Item>): AsyncGenerator<Item> {
@@ -292,6 +329,17 @@ class OpencodeDatabase {
       }
       yield { id, data, parts, updatedAt: countField(row, "time_updated") ?? 0 };
     }
+  }
+
+  /** Newer versions have a table for another form of messages, which none has been seen to fill. */
+  countUnread(): void {
+    if (!this.#file.has("session_message", "session_id")) return;
+    const [row] = this.#file.rows(`SELECT count(*) AS count FROM session_message
+      WHERE session_id NOT IN (SELECT session_id FROM message)`);
+    const count = countField(row ?? {}, "count") ?? 0;
+    if (count === 0) return;
+    const what = `${count} message${count === 1 ? "" : "s"} of a newer form`;
+    this.#problems.add("unexpected", `${what} (session_message) cannot be read yet`);
   }
 
   #dataOf(table: string, row: Row, message: MessageParts): Record<string, unknown> {
