@@ -45,6 +45,7 @@ const FIXTURES = [
   "copilot-chat/session.json",
   "copilot-chat/session.jsonl",
   "antigravity/transcript_full.jsonl",
+  "amp/thread.json",
   "atif/trajectory.json",
 ];
 

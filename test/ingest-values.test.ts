@@ -38,6 +38,7 @@ const FIXTURES = [
   "copilot-chat/session.json",
   "copilot-chat/session.jsonl",
   "antigravity/transcript_full.jsonl",
+  "amp/thread.json",
   "atif/trajectory.json",
 ];
 

@@ -35,6 +35,17 @@ export function folderName(path: string, levels = 1): string {
   return path.split(/[/\\]/).at(-1 - levels) ?? "";
 }
 
+/** The path of a `file:` URI, also on Windows; null for anything else. */
+export function pathOfUri(uri: string): string | null {
+  if (!uri.startsWith("file:") || !URL.canParse(uri)) return null;
+  try {
+    return decodeURIComponent(new URL(uri).pathname).replace(/^\/(?=[A-Za-z]:)/, "");
+  } catch {
+    // A percent sign that encodes nothing: the path is unknown.
+    return null;
+  }
+}
+
 function expandHome(path: string, home: string): string {
   return path === "~" || path.startsWith("~/") ? joinPath(home, path.slice(2)) : path;
 }

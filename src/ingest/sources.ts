@@ -1,6 +1,7 @@
 /** The supported formats. CONTRIBUTING.md lists the places that a new one adds to. */
 
 import { AIDER } from "./aider/aider.ts";
+import { AMP } from "./amp/amp.ts";
 import { ANTIGRAVITY, ANTIGRAVITY_IDE } from "./antigravity/antigravity.ts";
 import { ATIF } from "./atif/atif.ts";
 import { CHATGPT } from "./chatgpt/chatgpt.ts";
@@ -67,6 +68,7 @@ export const SOURCES: readonly TranscriptSource[] = [
   CONTINUE,
   ANTIGRAVITY,
   ANTIGRAVITY_IDE,
+  AMP,
   ATIF,
 ];
 

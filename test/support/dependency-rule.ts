@@ -87,6 +87,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "ingest/hermes": TABLES_READER,
   "ingest/crush": TABLES_READER,
   "ingest/kimi": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/amp": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/atif": {
     folders: ["model", "transcript", "ingest"],
     packages: [],
@@ -122,7 +123,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "model ingest ingest/claude-code ingest/codex",
       "ingest/claw-code ingest/pi ingest/goose ingest/hermes ingest/crush",
       "ingest/kimi ingest/copilot-chat ingest/droid ingest/openhands",
-      "ingest/continue ingest/atif ingest/antigravity",
+      "ingest/continue ingest/atif ingest/antigravity ingest/amp",
       "ingest/copilot-cli ingest/gemini-cli ingest/opencode ingest/cursor",
       "ingest/cline ingest/aider ingest/chatgpt ingest/claude-ai",
       "ingest/openclaw ingest/crabtalk ingest/qwen-code",

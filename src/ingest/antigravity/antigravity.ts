@@ -25,7 +25,7 @@ import { recordsOfHead } from "../head.ts";
 import { parseJson } from "../json-file.ts";
 import { type JsonRecord, KnownSession, readRecords } from "../jsonl.ts";
 import { splitLines } from "../lines.ts";
-import { commandFor, fileName, folderName, joinPath } from "../machine-paths.ts";
+import { commandFor, fileName, folderName, joinPath, pathOfUri } from "../machine-paths.ts";
 import { ProblemLog } from "../problems.ts";
 import type {
   Environment,
@@ -196,22 +196,12 @@ async function describe({ path, files }: SourceInput, id: string): Promise<objec
     const [folder] = Array.isArray(folders) ? folders : [];
     return {
       title: textField(row, "title") || null,
-      cwd: typeof folder === "string" ? folderOfUri(folder) : null,
+      cwd: typeof folder === "string" ? pathOfUri(folder) : null,
       parentSession: textField(row, "parent_conversation_id") || null,
       fields: { workspaces: folders, agent: textField(row, "agent_name") || undefined },
     };
   }
   return {};
-}
-
-function folderOfUri(uri: string): string | null {
-  if (!uri.startsWith("file:") || !URL.canParse(uri)) return null;
-  try {
-    return decodeURIComponent(new URL(uri).pathname).replace(/^\/(?=[A-Za-z]:)/, "");
-  } catch {
-    // A percent sign that encodes nothing: the folder is unknown.
-    return null;
-  }
 }
 
 interface Call {

@@ -34,7 +34,7 @@ import {
 } from "../fields.ts";
 import { textOfHead } from "../head.ts";
 import { parseJson } from "../json-file.ts";
-import { commandFor, fileName, folderOf, joinPath } from "../machine-paths.ts";
+import { commandFor, fileName, folderOf, joinPath, pathOfUri } from "../machine-paths.ts";
 import type { ProblemLog } from "../problems.ts";
 import type { FileAccess, ImportedEntry, TranscriptSource } from "../source.ts";
 
@@ -81,7 +81,8 @@ export const CONTINUE: TranscriptSource = {
         ...toImportedSession(FORMAT, {
           id,
           title: textField(frame, "title") || null,
-          cwd: cwd === null ? null : pathOf(cwd),
+          // Editors write a URL, the command line a path.
+          cwd: cwd === null ? null : (pathOfUri(cwd) ?? cwd),
           startedAt: await startOf(input.files, id, fileName(input.path)),
           fields: otherFields(frame, ["sessionId", "title", "workspaceDirectory", "history"]),
         }),
@@ -122,17 +123,6 @@ function idOf(item: Fields, number: number): string {
   const said = [message["role"], message["content"], message["toolCalls"]];
   const hash = toHex(sha256(Buffer.from(JSON.stringify(said) ?? ""))).slice(0, 8);
   return `message-${number}-${hash}`;
-}
-
-/** Editors write a URL, the command line a path. */
-function pathOf(folder: string): string {
-  if (!folder.startsWith("file://")) return folder;
-  try {
-    return decodeURIComponent(new URL(folder).pathname);
-  } catch {
-    // A foreign value that only looks like a URL.
-    return folder;
-  }
 }
 
 /** The session's start from the list beside it, else the file's mtime. */
