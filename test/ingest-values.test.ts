@@ -39,6 +39,7 @@ const FIXTURES = [
   "copilot-chat/session.jsonl",
   "antigravity/transcript_full.jsonl",
   "amp/thread.json",
+  "grok-build/updates.jsonl",
   "atif/trajectory.json",
 ];
 

@@ -19,6 +19,7 @@ import { CURSOR, CURSOR_EDITOR } from "./cursor/cursor.ts";
 import { DROID } from "./droid/droid.ts";
 import { GEMINI_CLI } from "./gemini-cli/gemini-cli.ts";
 import { GOOSE, GOOSE_FILES } from "./goose/goose.ts";
+import { GROK_BUILD } from "./grok-build/grok-build.ts";
 import { HERMES } from "./hermes/hermes.ts";
 import { beginsLikeJson, JsonOutline } from "./json-outline.ts";
 import { KIMI } from "./kimi/kimi.ts";
@@ -69,6 +70,7 @@ export const SOURCES: readonly TranscriptSource[] = [
   ANTIGRAVITY,
   ANTIGRAVITY_IDE,
   AMP,
+  GROK_BUILD,
   ATIF,
 ];
 

@@ -87,6 +87,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "ingest/hermes": TABLES_READER,
   "ingest/crush": TABLES_READER,
   "ingest/kimi": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/grok-build": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/amp": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/atif": {
     folders: ["model", "transcript", "ingest"],
@@ -124,6 +125,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "ingest/claw-code ingest/pi ingest/goose ingest/hermes ingest/crush",
       "ingest/kimi ingest/copilot-chat ingest/droid ingest/openhands",
       "ingest/continue ingest/atif ingest/antigravity ingest/amp",
+      "ingest/grok-build",
       "ingest/copilot-cli ingest/gemini-cli ingest/opencode ingest/cursor",
       "ingest/cline ingest/aider ingest/chatgpt ingest/claude-ai",
       "ingest/openclaw ingest/crabtalk ingest/qwen-code",

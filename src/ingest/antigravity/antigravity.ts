@@ -8,7 +8,7 @@
 
 import type { Block } from "../../model/block.ts";
 import type { Usage } from "../../model/entry.ts";
-import { isPlainObject, type JsonObject } from "../../model/json.ts";
+import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { type EntryDraft, KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
 import {
   countField,
@@ -16,6 +16,7 @@ import {
   nameOf,
   objectsIn,
   otherFields,
+  presentFields,
   replaceTagged,
   resultBlock,
   textField,
@@ -198,7 +199,10 @@ async function describe({ path, files }: SourceInput, id: string): Promise<objec
       title: textField(row, "title") || null,
       cwd: typeof folder === "string" ? pathOfUri(folder) : null,
       parentSession: textField(row, "parent_conversation_id") || null,
-      fields: { workspaces: folders, agent: textField(row, "agent_name") || undefined },
+      fields: presentFields({
+        workspaces: Array.isArray(folders) ? (folders as JsonValue) : undefined,
+        agent: textField(row, "agent_name") || undefined,
+      }),
     };
   }
   return {};
