@@ -32,6 +32,7 @@ import { OPENHANDS } from "./openhands/openhands.ts";
 import { PI } from "./pi/pi.ts";
 import { QWEN_CODE } from "./qwen-code/qwen-code.ts";
 import type { TranscriptSource } from "./source.ts";
+import { ZED } from "./zed/zed.ts";
 
 /** The first match reads a file: claw-code's headers are less specific than Codex's. */
 export const SOURCES: readonly TranscriptSource[] = [
@@ -71,6 +72,7 @@ export const SOURCES: readonly TranscriptSource[] = [
   ANTIGRAVITY_IDE,
   AMP,
   GROK_BUILD,
+  ZED,
   ATIF,
 ];
 

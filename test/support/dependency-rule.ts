@@ -88,6 +88,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "ingest/crush": TABLES_READER,
   "ingest/kimi": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/grok-build": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/zed": { ...DATABASE_READER, packages: ["node:zlib"] },
   "ingest/amp": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/atif": {
     folders: ["model", "transcript", "ingest"],
@@ -125,7 +126,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "ingest/claw-code ingest/pi ingest/goose ingest/hermes ingest/crush",
       "ingest/kimi ingest/copilot-chat ingest/droid ingest/openhands",
       "ingest/continue ingest/atif ingest/antigravity ingest/amp",
-      "ingest/grok-build",
+      "ingest/grok-build ingest/zed",
       "ingest/copilot-cli ingest/gemini-cli ingest/opencode ingest/cursor",
       "ingest/cline ingest/aider ingest/chatgpt ingest/claude-ai",
       "ingest/openclaw ingest/crabtalk ingest/qwen-code",
