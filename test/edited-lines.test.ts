@@ -19,6 +19,7 @@ import { fixture } from "./support/transcripts.ts";
 const PATHS: Readonly<Record<string, string>> = {
   "openclaw/a1-topic-7.jsonl": ".openclaw/agents/main/sessions/a1-topic-7.jsonl",
   "cline/roo.json": "rooveterinaryinc.roo-cline/tasks/a1/api_conversation_history.json",
+  "cline/kilo.json": "kilocode.kilo-code/tasks/a1/api_conversation_history.json",
   "cline/api_conversation_history.json": "tasks/a2/api_conversation_history.json",
 };
 const NAMES = SOURCES.map(({ name }) => name);

@@ -21,7 +21,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Templates from which tests generate transcripts. */
-const OTHERS: readonly string[] = ["opencode/tree.json", "zed/threads.json"];
+const OTHERS: readonly string[] = ["opencode/tree.json"];
 
 const SOURCE_NAMES = SOURCES.map(({ name }) => name);
 

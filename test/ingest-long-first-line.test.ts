@@ -14,6 +14,7 @@ const NAMES = SOURCES.map(({ name }) => name);
 const PATHS: Readonly<Record<string, string>> = {
   "openclaw/a1-topic-7.jsonl": "/home/ana/.openclaw/agents/main/sessions/a1-topic-7.jsonl",
   "cline/roo.json": "/x/rooveterinaryinc.roo-cline/tasks/a1/api_conversation_history.json",
+  "cline/kilo.json": "/x/kilocode.kilo-code/tasks/a1/api_conversation_history.json",
 };
 const FIXTURES = globSync("*/*.{json,jsonl}", { cwd: join(ROOT, "test/fixtures") })
   .map((name) => name.replaceAll("\\", "/"))

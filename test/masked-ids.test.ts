@@ -18,6 +18,7 @@ import { fixture, readWhole } from "./support/transcripts.ts";
 const PATHS: Readonly<Record<string, string>> = {
   "openclaw/a1-topic-7.jsonl": ".openclaw/agents/main/sessions/a1-topic-7.jsonl",
   "cline/roo.json": "rooveterinaryinc.roo-cline/tasks/a1/api_conversation_history.json",
+  "cline/kilo.json": "kilocode.kilo-code/tasks/a1/api_conversation_history.json",
   "cline/api_conversation_history.json": "tasks/a2/api_conversation_history.json",
 };
 /** Not a file of its own; text without ids; a file with the state beside its log. */

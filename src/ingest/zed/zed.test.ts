@@ -9,7 +9,7 @@ import { fixture } from "../../../test/support/transcripts.ts";
 import type { JsonObject } from "../../model/json.ts";
 import { ZED } from "./zed.ts";
 
-const TEXT = fixture("zed/threads.json");
+const TEXT = fixture("zed-threads/threads.json");
 const THREADS = JSON.parse(TEXT) as Record<"current" | "older" | "oldest", Thread>;
 
 interface Thread {
