@@ -84,10 +84,10 @@ export function* showHits(
       shown.add(original);
       const mark = markOf(window.head.marks, found?.id);
       const other = half?.entries.find(({ sequence }) => sequence === hit.other?.sequence);
-      const exchange = other && !other.erased ? showEntry(other, true, highlight) : undefined;
+      const exchange = other && !other.erased ? showHalf(other, highlight) : undefined;
       const shownHit = {
         ...showHit(hit, window, found, request, highlight),
-        ...defined({ exchange: exchange && { ...exchange, found: false } }),
+        ...defined({ exchange }),
       };
       marks.set(shownHit, [original]);
       if (mark !== undefined) {
@@ -317,6 +317,14 @@ function quoteEntry(entry: WindowEntry): WindowItem {
     matches: [],
     found: true,
   };
+}
+
+/** Around the query's words if it has several of them, else from its beginning. */
+function showHalf(entry: WindowEntry, highlight: Highlight): WindowItem {
+  const { matches, ...shown } = showEntry(entry, true, highlight);
+  const words = matches.map(({ start, end }) => shown.snippet.slice(start, end).toLowerCase());
+  const isTelling = new Set(words).size > 1;
+  return isTelling ? { ...shown, matches, found: false } : showEntry(entry, false, highlight);
 }
 
 function showEntry(entry: WindowEntry, found: boolean, highlight: Highlight): WindowItem {
