@@ -48,6 +48,7 @@ const FIXTURES = [
   "amp/thread.json",
   "grok-build/updates.jsonl",
   "atif/trajectory.json",
+  "specstory/history.md",
 ];
 
 /** Damaged files of each format. */

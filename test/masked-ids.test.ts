@@ -22,7 +22,13 @@ const PATHS: Readonly<Record<string, string>> = {
   "cline/api_conversation_history.json": "tasks/a2/api_conversation_history.json",
 };
 /** Not a file of its own; text without ids; a file with the state beside its log. */
-const OTHERS = ["opencode/tree.json", "aider/history.txt", "cursor/transcript.txt"];
+const OTHERS = [
+  "opencode/tree.json",
+  "aider/history.txt",
+  "cursor/transcript.txt",
+  "specstory/history.md",
+  "specstory/older.md",
+];
 const NAMES = SOURCES.map(({ name }) => name);
 const FIXTURES = globSync("*/*", { cwd: join(ROOT, "test/fixtures") })
   .map((name) => name.replaceAll("\\", "/"))

@@ -5,18 +5,13 @@
 
 import { stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { type FoundFile, noCounts, toFound, type WalkCounts, walk } from "../ingest/files/walk.ts";
+import { isInside } from "../ingest/files/file-access.ts";
+import { noCounts, toFound, type WalkCounts, walk } from "../ingest/files/walk.ts";
+import { repositoryAt } from "../ingest/identity/git.ts";
 import type { Environment, TranscriptSource } from "../ingest/source.ts";
-
-export interface Candidate {
-  readonly file: FoundFile;
-  /** The source whose place contains it: its most likely format. */
-  readonly hint: TranscriptSource | undefined;
-  /** The root of that place, as the source names it. */
-  readonly place?: string;
-  /** The caller named this file. */
-  readonly named: boolean;
-}
+import type { Candidate } from "./candidate.ts";
+import { findInRepository, isHistory, type RepositoryFound } from "./find-in-repository.ts";
+import type { IngestSetting } from "./ingest-setting.ts";
 
 /** A named path that cannot be read. */
 export interface Missing {
@@ -57,11 +52,22 @@ export async function* findNear(
   }
 }
 
-/** Named files, and all possible transcripts in named folders. */
+/** What came to light beside the files. */
+export interface Finding {
+  readonly skipped: WalkCounts;
+  readonly missing: Missing[];
+  readonly repositories: RepositoryFound[];
+}
+
+export function noFinding(): Finding {
+  return { skipped: noCounts(), missing: [], repositories: [] };
+}
+
+/** Named files, and all possible transcripts in named folders and repositories. */
 export async function* findNamed(
+  setting: IngestSetting,
   paths: readonly string[],
-  counts: WalkCounts,
-  onMissing: (missing: Missing) => void,
+  { skipped, missing, repositories }: Finding,
 ): AsyncGenerator<readonly Candidate[]> {
   for (const name of paths) {
     const path = resolve(name);
@@ -72,15 +78,26 @@ export async function* findNamed(
         continue;
       }
       if (!facts.isDirectory()) {
-        onMissing({ path: name, message: `${name} is neither a file nor a folder` });
+        missing.push({ path: name, message: `${name} is neither a file nor a folder` });
         continue;
       }
     } catch (error) {
-      onMissing({ path: name, message: `${name} cannot be read: ${(error as Error).message}` });
+      missing.push({ path: name, message: `${name} cannot be read: ${(error as Error).message}` });
       continue;
     }
-    for await (const group of walk({ root: path, matches: couldBeTranscript, skips }, counts)) {
-      yield group.map((file) => ({ file, hint: undefined, named: false }));
+    // Agents' folders in a home that is a repository came with no repository.
+    const isHome = isInside(setting.environment.home, path);
+    const repository = isHome ? undefined : await repositoryAt(path);
+    const found = { path: name, sessions: 0, histories: 0, problems: [] };
+    if (repository !== undefined) {
+      repositories.push(found);
+      yield* findInRepository(setting, repository, found);
+    }
+    if (repository?.isBare) continue;
+    const mark = repository === undefined ? {} : { repository: { remote: repository.remote } };
+    for await (const group of walk({ root: path, matches: couldBeTranscript, skips }, skipped)) {
+      found.histories += group.filter((file) => isHistory(file.path)).length;
+      yield group.map((file) => ({ file, hint: undefined, named: false, ...mark }));
     }
   }
 }

@@ -8,7 +8,8 @@
 
 import type { TenantApi } from "../engine/interfaces.ts";
 import { noCounts } from "../ingest/files/walk.ts";
-import { type Candidate, findInPlaces, findNear } from "./find-files.ts";
+import type { Candidate } from "./candidate.ts";
+import { findInPlaces, findNear } from "./find-files.ts";
 import { ingestFiles, type Planned, planGroup } from "./ingest-files.ts";
 import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
 

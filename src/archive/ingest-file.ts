@@ -13,12 +13,13 @@ import { isSparse, TranscriptFile } from "../ingest/files/open-file.ts";
 import { toFound } from "../ingest/files/walk.ts";
 import { type Line, splitLines } from "../ingest/lines.ts";
 import { CutLine, CutText } from "../ingest/long/long-line.ts";
-import { type ImportProblem, ProblemLog } from "../ingest/problems.ts";
+import { ProblemLog } from "../ingest/problems.ts";
 import type { TranscriptSource } from "../ingest/source.ts";
 import { recogniseSource, recogniseStart } from "../ingest/sources.ts";
 import { defined } from "../model/defined.ts";
 import { BackscrollError, type ErrorCode, ignoring, messageOf } from "../model/errors.ts";
 import type { IngestedFile } from "../store/ingested-file.ts";
+import type { Candidate } from "./candidate.ts";
 import {
   addSums,
   type FileState,
@@ -29,10 +30,9 @@ import {
   parseState,
   sumBeside,
 } from "./file-state.ts";
-import type { Candidate } from "./find-files.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
 import { keepOriginal, keepParts, UsedFiles } from "./originals.ts";
-import { type FileOutcome, outcomeOf, type SessionOutcome } from "./outcome.ts";
+import { type FileOutcome, joinProblems, outcomeOf, type SessionOutcome } from "./outcome.ts";
 import type { IgnorableSession } from "./rules/archive-rules.ts";
 import { type Rereading, storeSession } from "./store-session.ts";
 
@@ -52,6 +52,8 @@ export interface FileInput {
     readonly file: TranscriptFile;
     readonly copy: string;
     readonly root: string;
+    /** Those of making the copy. */
+    readonly problems?: ProblemLog;
   };
   /** Set if the file is read because another file of its session was late. */
   readonly again?: Rereading;
@@ -133,6 +135,7 @@ class Reading {
     const { file: found } = this.#input.candidate;
     const earlier = parseState(this.#input.known?.state ?? null);
     const isDatabase = source.container === "database";
+    const isWritten = this.#input.candidate.write !== undefined;
     // A database gives changed sessions as a whole, so this is not a tail.
     const resumes = isRest || this.#knowsDatabase(source);
     const start = this.#startAt(isRest);
@@ -165,7 +168,9 @@ class Reading {
         isNamed: this.#input.candidate.hint === undefined,
         revive: this.#setting.force && this.#input.candidate.named,
         again: this.#input.again,
-        onLate: isDatabase ? undefined : (late) => this.#readAgain(source, late),
+        repository: this.#input.candidate.repository,
+        // A transcript that is no file is whole: it has no other files.
+        onLate: isDatabase || isWritten ? undefined : (late) => this.#readAgain(source, late),
       });
       const { last: end, key: own, late: _, unsure, ignored: left, ...counts } = result;
       const given = left === undefined ? counts : { ...counts, ignoredBy: left.rule };
@@ -186,7 +191,7 @@ class Reading {
       if (sessions.length < KEPT_SESSIONS) sessions.push(stored);
     }
     if (earlier.empty !== undefined) await dropEmpty(this.#setting, earlier.empty, kept);
-    if (!hasForgotten) await this.#keepOriginal(source, [...kept], isRest);
+    if (!hasForgotten && !isWritten) await this.#keepOriginal(source, [...kept], isRest);
     const reader = transcript.state?.();
     const how = resumes ? "continued" : "read";
     const leftOut = index === 1 && !isDatabase ? ignored[0] : undefined;
@@ -204,7 +209,7 @@ class Reading {
         source: source.name,
         sessions,
         bytes: this.#file.size - start,
-        ...joinProblems(this.#problems, transcript.problems),
+        ...joinProblems(this.#problems, transcript.problems, this.#input.original?.problems),
         ignoredCounts: transcript.problems.ignored,
       },
       record: {
@@ -366,9 +371,9 @@ class Reading {
   }
 
   #record(source: string, state: string | null): IngestedFile {
-    const { file: found } = this.#input.candidate;
+    const { file: found, write } = this.#input.candidate;
     const { offset, lines } = this.#through;
-    const { size, mtimeUs } = addSums(this.#file, this.#beside);
+    const { size, mtimeUs } = addSums(write === undefined ? this.#file : found, this.#beside);
     return {
       path: found.path,
       source,
@@ -459,19 +464,6 @@ async function* noLines(): AsyncGenerator<Line> {
 /** One JSON value, on however few lines: the line limit applies to records. */
 function isDocument(path: string): boolean {
   return /\.json(\.(gz|zst))?$/i.test(path);
-}
-
-function joinProblems(
-  ...logs: readonly ProblemLog[]
-): Pick<FileOutcome, "problems" | "problemCounts"> {
-  const counts = new Map<string, number>();
-  const problems: ImportProblem[] = [];
-  for (const log of logs) {
-    problems.push(...log.first);
-    for (const [code, count] of log.counts) counts.set(code, (counts.get(code) ?? 0) + count);
-  }
-  problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
-  return { problems: problems.slice(0, 100), problemCounts: counts };
 }
 
 /** Failures that every other file would meet too. */

@@ -7,6 +7,7 @@
  */
 
 import type { IngestedFile } from "../store/ingested-file.ts";
+import type { Candidate } from "./candidate.ts";
 import {
   addSums,
   type FileSum,
@@ -18,9 +19,9 @@ import {
   type ReadingPlan,
   sumBeside,
 } from "./file-state.ts";
-import type { Candidate } from "./find-files.ts";
-import { ingestFile } from "./ingest-file.ts";
+import { type FileInput, ingestFile } from "./ingest-file.ts";
 import type { IngestSetting } from "./ingest-setting.ts";
+import { ingestWritten } from "./ingest-written.ts";
 import { type FileOutcome, outcomeOf, Totals } from "./outcome.ts";
 import { findIgnoringRule } from "./rules/archive-rules.ts";
 
@@ -53,12 +54,16 @@ export async function ingestFiles(
   let failure: { readonly error: unknown } | undefined;
   const start = (planned: Planned) => {
     const { candidate, known, plan } = planned;
-    const work = ingestFile(setting, {
+    const { write } = candidate;
+    const input: FileInput = {
       candidate,
       known,
       plan: plan === "rest" ? plan : "whole",
       onSession: (source, session) => totals.addSession(source, session),
-    }).then(async ({ outcome, record }) => {
+    };
+    const ingesting =
+      write === undefined ? ingestFile(setting, input) : ingestWritten(setting, input, write);
+    const work = ingesting.then(async ({ outcome, record }) => {
       totals.add(outcome, candidate.place);
       onOutcome?.(outcome);
       onProgress?.(totals);

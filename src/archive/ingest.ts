@@ -7,14 +7,16 @@
 import type { TenantApi } from "../engine/interfaces.ts";
 import { limitLines } from "../ingest/files/limit-lines.ts";
 import { toPlain } from "../ingest/files/unpack.ts";
-import { noCounts, type WalkCounts } from "../ingest/files/walk.ts";
+import type { WalkCounts } from "../ingest/files/walk.ts";
 import { ProblemLog } from "../ingest/problems.ts";
 import { readTranscript } from "../ingest/read-transcript.ts";
 import { ignoring } from "../model/errors.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
-import { type Candidate, findInPlaces, findNamed, type Missing } from "./find-files.ts";
+import type { Candidate } from "./candidate.ts";
+import { type Finding, findInPlaces, findNamed, type Missing, noFinding } from "./find-files.ts";
+import type { RepositoryFound } from "./find-in-repository.ts";
 import { ingestFiles, planGroup, type RunHandlers } from "./ingest-files.ts";
 import { ingestNotes, NO_NOTES, type NoteTotals } from "./ingest-notes.ts";
 import { createSetting, type IngestOptions, type IngestSetting } from "./ingest-setting.ts";
@@ -34,6 +36,8 @@ export interface IngestReport {
   readonly skipped: WalkCounts;
   /** Named paths that cannot be read. */
   readonly missing: readonly Missing[];
+  /** Named folders that are repositories, with what was found in their history. */
+  readonly repositories: readonly RepositoryFound[];
   /** Sessions that were deleted because they are older than `keep`; none if paths are given. */
   readonly expired: number;
 }
@@ -41,15 +45,14 @@ export interface IngestReport {
 export async function ingest(tenant: TenantApi, input: IngestInput = {}): Promise<IngestReport> {
   checkFields(input, "options", INPUTS.ingest);
   const setting = await createSetting(tenant, input);
-  const skipped = noCounts();
-  const missing: Missing[] = [];
-  const groups = findCandidates(setting, input.paths, skipped, (each) => missing.push(each));
+  const finding = noFinding();
+  const groups = findCandidates(setting, input.paths, finding);
   const totals = await ingestFiles(setting, groups, input);
   const isAborted = input.signal?.aborted ?? false;
   const hasNotes = input.paths === undefined && !isAborted;
   const notes = hasNotes ? await ingestNotes(setting) : NO_NOTES;
   const expired = hasNotes ? await expireSessions(setting) : 0;
-  return { workstation: setting.workstation, totals, notes, skipped, missing, expired };
+  return { workstation: setting.workstation, totals, notes, ...finding, expired };
 }
 
 interface Survey {
@@ -70,7 +73,7 @@ export async function survey(tenant: TenantApi, input: IngestInput): Promise<Sur
   let files = 0;
   let bytes = 0;
   const ignoredBy = new Map<string, number>();
-  for await (const group of findCandidates(setting, input.paths, noCounts(), () => undefined)) {
+  for await (const group of findCandidates(setting, input.paths, noFinding())) {
     for (const { candidate, known, plan, rule } of await planGroup(setting, group)) {
       if (rule !== undefined) ignoredBy.set(rule, (ignoredBy.get(rule) ?? 0) + 1);
       if (plan === "unchanged" || plan === "ignored") continue;
@@ -86,12 +89,11 @@ export async function survey(tenant: TenantApi, input: IngestInput): Promise<Sur
 export function findCandidates(
   setting: IngestSetting,
   paths: readonly string[] | undefined,
-  skipped: WalkCounts,
-  onMissing: (missing: Missing) => void,
+  finding: Finding,
 ): AsyncIterable<readonly Candidate[]> {
   const { only, sources, environment } = setting;
-  if (paths !== undefined) return findNamed(paths, skipped, onMissing);
-  return findInPlaces(only === undefined ? sources : [only], environment, skipped);
+  if (paths !== undefined) return findNamed(setting, paths, finding);
+  return findInPlaces(only === undefined ? sources : [only], environment, finding.skipped);
 }
 
 /** Throws `unknown_format`, and `invalid_input` for a session without an id. */

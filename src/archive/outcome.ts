@@ -1,6 +1,6 @@
 /** The outcome of a file, and the totals of a run. */
 
-import type { ImportProblem } from "../ingest/problems.ts";
+import type { ImportProblem, ProblemLog } from "../ingest/problems.ts";
 
 export const HOWS = [
   /** Size and time are unchanged: it was not opened. */
@@ -59,6 +59,21 @@ export function outcomeOf(path: string, how: How, message?: string): FileOutcome
   const nothing = { source: null, bytes: 0, sessions: [], problems: [] };
   const why = message === undefined ? {} : { message };
   return { path, how, ...nothing, problemCounts: NONE, ignoredCounts: NONE, ...why };
+}
+
+/** The problems of a file, by line: those with it, and those of its reader. */
+export function joinProblems(
+  ...logs: readonly (ProblemLog | undefined)[]
+): Pick<FileOutcome, "problems" | "problemCounts"> {
+  const counts = new Map<string, number>();
+  const problems: ImportProblem[] = [];
+  for (const log of logs) {
+    if (log === undefined) continue;
+    problems.push(...log.first);
+    for (const [code, count] of log.counts) counts.set(code, (counts.get(code) ?? 0) + count);
+  }
+  problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  return { problems: problems.slice(0, 100), problemCounts: counts };
 }
 
 /** The limit of listed files of no known format. */

@@ -15,6 +15,7 @@ import {
   uuidInName,
 } from "../ingest/identity/identity.ts";
 import type { ImportedSession } from "../ingest/source.ts";
+import { defined } from "../model/defined.ts";
 import { BackscrollError, ignoring } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Provenance } from "../model/session.ts";
@@ -35,6 +36,8 @@ export interface SessionFile {
   readonly key?: string | undefined;
   /** A person named it, or a folder with it: it was not found in a folder of the agent's. */
   readonly isNamed: boolean;
+  /** Set if it came with a named repository. */
+  readonly repository?: { readonly remote: string | null } | undefined;
   /** Restores it if it was forgotten. */
   readonly revive: boolean;
   /** The session's index within the file. */
@@ -66,7 +69,8 @@ export async function storeSession(
   const { tenant, workstation, dryRun } = setting;
   const project = projectId(imported.cwd);
   const own = imported.id === null || isMasked(imported.id) ? nameless(file) : imported.id;
-  const session = toIgnorable(imported, own);
+  const repo = imported.repo ?? file.repository?.remote ?? undefined;
+  const session = toIgnorable({ ...imported, ...defined({ repo }) }, own);
   // A person who names the file takes the mark of an incognito session back.
   if (file.revive && !dryRun) await unmarkIncognito(tenant, own);
   const rule = await findIgnoringRule(setting, session);
@@ -92,7 +96,7 @@ export async function storeSession(
       metadata,
       earlier: earlierKeys(setting, imported, own, file),
       provenance: await provenanceOfFile(setting, file),
-      ...(git?.remote == null ? {} : { repo: git.remote }),
+      ...defined({ repo: git?.remote ?? file.repository?.remote ?? undefined }),
       ...(file.path === "" ? {} : { file: file.path }),
       skipForgotten: !file.revive,
       skipEmpty: true,
@@ -124,8 +128,9 @@ export async function storeSession(
  */
 async function provenanceOfFile(
   { git, environment }: IngestSetting,
-  { path, isNamed }: Pick<SessionFile, "path" | "isNamed">,
+  { path, isNamed, repository }: Pick<SessionFile, "path" | "isNamed" | "repository">,
 ): Promise<Provenance> {
+  if (repository !== undefined) return "foreign";
   if (!isNamed || path === "") return "own";
   // `.claude`, `.codex` and the like, also where the home is a repository of its own.
   if (isInside(path, environment.home) && relative(environment.home, path).startsWith(".")) {

@@ -12,14 +12,15 @@ import { pause } from "../async/pause.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { TenantApi } from "../engine/interfaces.ts";
 import { accessAround, isInside } from "../ingest/files/file-access.ts";
-import { noCounts, toFound } from "../ingest/files/walk.ts";
+import { toFound } from "../ingest/files/walk.ts";
 import { workstationId } from "../ingest/identity/identity.ts";
 import type { Place, TranscriptSource } from "../ingest/source.ts";
 import { defined } from "../model/defined.ts";
 import { checkFields } from "../model/input.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { LEASE_MS } from "../model/lease.ts";
-import type { Candidate } from "./find-files.ts";
+import type { Candidate } from "./candidate.ts";
+import { noFinding } from "./find-files.ts";
 import { expireSessions, findCandidates } from "./ingest.ts";
 import { ingestFiles, type RunHandlers } from "./ingest-files.ts";
 import { ingestNotes, isNotePath } from "./ingest-notes.ts";
@@ -70,7 +71,7 @@ export async function watchPlaces(tenant: TenantApi, input: WatchInput): Promise
         await watcher.add(root, (folder) => place.skips?.(folder) === true && !isPart(folder));
       }
       changed.take();
-      const all = findCandidates(setting, undefined, noCounts(), () => undefined);
+      const all = findCandidates(setting, undefined, noFinding());
       let looked = performance.now() - started;
       await ingestFiles(setting, all, { ...input, onLooked: (ms) => (looked += ms) });
       if (!signal.aborted) await ingestNotes(setting);

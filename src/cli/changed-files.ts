@@ -11,6 +11,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { toolEffects } from "../compaction/digest/ledger.ts";
 import type { TenantApi } from "../engine/interfaces.ts";
 import type { SearchResult } from "../engine/search.ts";
+import { gitEnvironment } from "../ingest/repository/git-objects.ts";
 import { inputTextOf } from "../model/block.ts";
 
 type Hit = SearchResult["hits"][number];
@@ -159,19 +160,6 @@ async function readCommits(
   } as const;
   execFile("git", args, options, (error, output) => (error ? reject(error) : answer(output)));
   return parseLog(await promise);
-}
-
-/** Nothing is fetched, and no other repository is meant, as in a hook of one. */
-export function gitEnvironment(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => !name.startsWith("GIT_"));
-  return {
-    ...Object.fromEntries(own),
-    GIT_OPTIONAL_LOCKS: "0",
-    // A partial clone fetches what it lacks, by a program that its settings may name. Older versions
-    // of git know only the list of allowed protocols.
-    GIT_NO_LAZY_FETCH: "1",
-    GIT_ALLOW_PROTOCOL: "",
-  };
 }
 
 /** Each commit begins with an empty text. A line break precedes its first file. */

@@ -7,8 +7,8 @@ import { execFile } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { BlamedCommit, BlamedLine } from "../blame/blame.ts";
+import { gitEnvironment } from "../ingest/repository/git-objects.ts";
 import { BackscrollError } from "../model/errors.ts";
-import { gitEnvironment } from "./changed-files.ts";
 
 const MAX_OUTPUT_BYTES = 512 * 1024 * 1024;
 /** Lines of one side of a file; generated files have more. */

@@ -1,5 +1,6 @@
 /** Prints the report of an ingest for people, and its progress: files, speed, time left. */
 
+import type { RepositoryFound } from "../archive/find-in-repository.ts";
 import { type IngestInput, type IngestReport, survey } from "../archive/ingest.ts";
 import type { FileOutcome, How, SourceTotals, Totals } from "../archive/outcome.ts";
 import type { TenantApi } from "../engine/interfaces.ts";
@@ -53,7 +54,7 @@ export function fileLines(outcome: FileOutcome, name: string, dryRun: boolean): 
  * command that lists the searched folders.
  */
 export function summaryLines(
-  { totals, skipped, expired }: IngestReport,
+  { totals, skipped, expired, repositories }: IngestReport,
   seconds: number,
   looked: Pick<IngestInput, "environment" | "paths" | "source">,
   places: string,
@@ -64,7 +65,11 @@ export function summaryLines(
   if (totals.found === 0) {
     return paths === undefined
       ? ["No transcripts found.", "Looked in:", ...placeLines(searched, environment, 1)]
-      : [`No transcripts found in ${paths.join(", ")}.`, ...WHICH_FILES];
+      : [
+          ...repositories.flatMap(repositoryLines),
+          `No transcripts found in ${paths.join(", ")}.`,
+          ...WHICH_FILES,
+        ];
   }
   const done = files.read + files.continued;
   const speed = totals.bytes / Math.max(seconds, 0.001);
@@ -75,7 +80,8 @@ export function summaryLines(
     ...(files.unrecognised > 0 ? [`${formatCount(files.unrecognised)} not recognised`] : []),
   ];
   const inPath = paths?.length === 1 ? ` in ${paths[0]}` : "";
-  const lines = [`Found ${counted(totals.found, "file")}${inPath}: ${counts.join(", ")}.`];
+  const lines = repositories.flatMap(repositoryLines);
+  lines.push(`Found ${counted(totals.found, "file")}${inPath}: ${counts.join(", ")}.`);
   const agents = [...sources].filter(([name]) => name !== "").sort(([a], [b]) => (a < b ? -1 : 1));
   const width = Math.max(0, ...agents.map(([name]) => name.length));
   for (const [name, source] of agents) {
@@ -106,6 +112,19 @@ export function summaryLines(
   if (expired > 0)
     lines.push(`Deleted, because they are older than keep: ${counted(expired, "session")}.`);
   return lines;
+}
+
+/** What a repository has in its history, or that it has nothing. */
+function repositoryLines({ path, sessions, histories, problems }: RepositoryFound): string[] {
+  const has = [
+    ...(sessions > 0 ? [`${counted(sessions, "session")} in checkpoints of Entire`] : []),
+    ...(histories > 0 ? [`${counted(histories, "history")} of SpecStory`] : []),
+  ];
+  const none = "no checkpoints of Entire and no histories of SpecStory";
+  return [
+    `The repository ${path} has ${has.length === 0 ? none : has.join(" and ")}.`,
+    ...problems.map((problem) => `  ${problem}`),
+  ];
 }
 
 /** What a rule does not do. */

@@ -74,6 +74,7 @@ export const SOURCES: readonly TranscriptSource[] = [
   GROK_BUILD,
   ZED,
   ATIF,
+  SPECSTORY,
 ];
 
 /** The size of the head by which formats are recognised. */

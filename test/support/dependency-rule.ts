@@ -104,6 +104,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
   "ingest/droid": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/openhands": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/specstory": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/chatgpt": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/claude-ai": { folders: ["model", "transcript", "ingest"], packages: [] },
   // I/O, kept out of the readers: files, the machine's identity, checkouts.
@@ -118,6 +119,11 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "node:child_process node:util",
     ),
   },
+  // Transcripts in the history of a repository.
+  "ingest/repository": {
+    folders: ["model", "ingest"],
+    packages: ["node:child_process", "node:crypto", "node:stream"],
+  },
   // Loads the formats when a transcript is read.
   "ingest/read-transcript.ts": { folders: ["model", "ingest", "ingest/sources.ts"], packages: [] },
   "ingest/sources.ts": {
@@ -130,6 +136,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "ingest/copilot-cli ingest/gemini-cli ingest/opencode ingest/cursor",
       "ingest/cline ingest/aider ingest/chatgpt ingest/claude-ai",
       "ingest/openclaw ingest/crabtalk ingest/qwen-code",
+      "ingest/specstory",
     ),
     packages: [],
   },
@@ -182,7 +189,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   archive: {
     folders: names(
       "model async transcript search search/document/injected.ts store engine",
-      "ingest ingest/files ingest/identity ingest/sources.ts",
+      "ingest ingest/files ingest/identity ingest/repository ingest/sources.ts",
       "ingest/read-transcript.ts gateway/config archive/rules/incognito.ts",
     ),
     packages: ["node:fs", "node:fs/promises", "node:os", "node:path", "node:zlib"],
@@ -385,7 +392,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "transfer cli/pipe",
       "open.ts backup.ts policy.ts client transfer/resume",
       "ingest ingest/sources.ts ingest/read-transcript.ts ingest/files",
-      "ingest/identity export",
+      "ingest/identity ingest/repository export",
       "context compaction store mcp server providers gateway gateway/config",
       "recap recap/wire unasked blame archive/rules/incognito.ts providers/embedding",
       "store/sqlite/schema store/postgres/schema",

@@ -12,7 +12,13 @@ import type { Block } from "../../model/block.ts";
 import { kindRules } from "../../model/entry.ts";
 import { INPUTS } from "../../model/inputs/index.ts";
 import { MAX_PATH_BYTES } from "../../model/limits.ts";
-import { HOUR_CACHE_KEY, LATE_FILES_KEY, type Session, settableOf } from "../../model/session.ts";
+import {
+  HOUR_CACHE_KEY,
+  LATE_FILES_KEY,
+  provenanceOf,
+  type Session,
+  settableOf,
+} from "../../model/session.ts";
 import { type ForkOrigin, type NewSession, REIMPORT } from "../../store/records.ts";
 import { decodeContent } from "../../transcript/content.ts";
 import {
@@ -90,6 +96,13 @@ export async function importSession(
     forgotten: false,
   });
   if (found === undefined && forgotten) return { ...nothing(null), forgotten: true };
+  // A repository, which anybody may have written to, adds nothing to what is one's own.
+  const isOthers = options.provenance === "foreign";
+  if (found !== undefined && isOthers && provenanceOf(found) !== "foreign") {
+    let skipped = 0;
+    for await (const _ of imported.entries) skipped++;
+    return { ...nothing(found.id), skipped };
+  }
   const mayBeEmpty = found === undefined && options.skipEmpty;
   const entries = mayBeEmpty ? await untilMessage(imported.entries) : imported.entries;
   if (entries === undefined) return nothing(null);

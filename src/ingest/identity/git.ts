@@ -40,6 +40,28 @@ export class GitLookup {
   }
 }
 
+/** A repository by its top folder: that of a checkout, or a bare clone. */
+export interface Repository {
+  /** The folder of git's own files, which all worktrees share. */
+  readonly gitFolder: string;
+  readonly isBare: boolean;
+  readonly remote: string | null;
+}
+
+/** Undefined if `folder` is not the top of a repository. */
+export async function repositoryAt(folder: string): Promise<Repository | undefined> {
+  const inside = await gitFolderOf(folder);
+  if (inside === undefined && !(await isGitFolder(folder))) return undefined;
+  const gitFolder = await commonFolder(inside ?? folder);
+  const config = await readSmall(join(gitFolder, "config"));
+  return { gitFolder, isBare: inside === undefined, remote: parseRemote(config ?? "") };
+}
+
+async function isGitFolder(folder: string): Promise<boolean> {
+  const parts = ["HEAD", "objects", "refs"].map((name) => lstat(join(folder, name)));
+  return (await Promise.allSettled(parts)).every(({ status }) => status === "fulfilled");
+}
+
 async function findGit(cwd: string): Promise<GitAttributes | undefined> {
   if (!isAbsolute(cwd) || cwd.includes("\0")) return undefined;
   let folder = resolve(cwd);

@@ -256,6 +256,7 @@ async function print(
       dry_run: dryRun,
       workstation: report.workstation,
       totals: { ...toWireTotals(report.totals), skipped: toWireSkipped(report) },
+      repositories: report.repositories,
       expired: report.expired,
       seconds: Math.round(seconds * 1000) / 1000,
       files: outcomes.map((outcome) => toWireOutcome(outcome, told.nameOf(outcome))),
