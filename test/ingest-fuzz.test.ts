@@ -49,6 +49,9 @@ const FIXTURES = [
   "grok-build/updates.jsonl",
   "atif/trajectory.json",
   "specstory/history.md",
+  "kiro/0b7d9c1e-aaaa-4bbb-8ccc-123456789abc.jsonl",
+  "vibe/messages.jsonl",
+  "windsurf/traj-1.jsonl",
 ];
 
 /** Damaged files of each format. */

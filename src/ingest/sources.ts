@@ -24,6 +24,8 @@ import { HERMES } from "./hermes/hermes.ts";
 import { beginsLikeJson, JsonOutline } from "./json-outline.ts";
 import { KIMI } from "./kimi/kimi.ts";
 import { KIMI_CODE } from "./kimi/kimi-code.ts";
+import { KIRO } from "./kiro/kiro.ts";
+import { KIRO_DATABASE } from "./kiro/kiro-database.ts";
 import { OPENCLAW } from "./openclaw/openclaw.ts";
 import { OPENCLAW_DATABASE } from "./openclaw/openclaw-database.ts";
 import { KILO, OPENCODE, OPENCODE_FILES } from "./opencode/opencode.ts";
@@ -75,6 +77,10 @@ export const SOURCES: readonly TranscriptSource[] = [
   ZED,
   ATIF,
   SPECSTORY,
+  KIRO,
+  KIRO_DATABASE,
+  VIBE,
+  WINDSURF,
 ];
 
 /** The size of the head by which formats are recognised. */

@@ -105,6 +105,9 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "ingest/droid": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/openhands": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/specstory": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/vibe": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/windsurf": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/kiro": TABLES_READER,
   "ingest/chatgpt": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/claude-ai": { folders: ["model", "transcript", "ingest"], packages: [] },
   // I/O, kept out of the readers: files, the machine's identity, checkouts.
@@ -136,7 +139,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "ingest/copilot-cli ingest/gemini-cli ingest/opencode ingest/cursor",
       "ingest/cline ingest/aider ingest/chatgpt ingest/claude-ai",
       "ingest/openclaw ingest/crabtalk ingest/qwen-code",
-      "ingest/specstory",
+      "ingest/specstory ingest/kiro ingest/vibe ingest/windsurf",
     ),
     packages: [],
   },
