@@ -116,7 +116,10 @@ describe("resume --in", () => {
     });
 
     test.each([
-      [["--in", "vim"], /known are claude-code, codex, pi, opencode, gemini-cli/],
+      [
+        ["--in", "vim"],
+        /known are claude-code, codex, pi, opencode, gemini-cli, qwen-code, copilot-cli, kimi-code/,
+      ],
       [["--in", "codex", "--budget", "10"], /--budget must be 256 to 30,000 tokens, not 10/],
       [["--in", "codex", "--native", "--budget", "500"], /--budget is for a briefing/],
       [["--in", "codex", "--cwd", "gone"], /gone does not exist; name another one with --cwd/],

@@ -5,7 +5,15 @@ import type { Session } from "../model/session.ts";
 import type { FieldsOf } from "../model/shape.ts";
 import { ownIdOf } from "../store/session-ref.ts";
 
-type Resumable = "claude-code" | "codex" | "pi" | "opencode" | "gemini-cli";
+type Resumable =
+  | "claude-code"
+  | "codex"
+  | "pi"
+  | "opencode"
+  | "gemini-cli"
+  | "qwen-code"
+  | "copilot-cli"
+  | "kimi-code";
 
 /** Maps the agent's id of a session, and its file, to the command; by the session's source. */
 export const RESUME_COMMANDS: Readonly<Record<Resumable, (id: string, file: string) => string>> = {
@@ -14,6 +22,10 @@ export const RESUME_COMMANDS: Readonly<Record<Resumable, (id: string, file: stri
   pi: (_, file) => `pi --session ${shellWord(file)}`,
   opencode: (id) => `opencode --session ${shellWord(id)}`,
   "gemini-cli": (id) => `gemini --resume ${shellWord(id)}`,
+  "qwen-code": (id) => `qwen --resume ${shellWord(id)}`,
+  // Its folders are named so; readers leave the prefix out.
+  "kimi-code": (id) => `kimi --session ${shellWord(`session_${id}`)}`,
+  "copilot-cli": (id) => `copilot --resume=${shellWord(id)}`,
 };
 
 export interface ResumeCommand extends FieldsOf<typeof RESUME_COMMAND> {}

@@ -6,7 +6,7 @@
 
 import type { Block, ToolResultBlock, ToolUseBlock } from "../../model/block.ts";
 import type { Entry } from "../../model/entry.ts";
-import type { LineMark, SessionMark } from "../../transcript/copy-mark.ts";
+import { COPIED_PICTURE, type LineMark, type SessionMark } from "../../transcript/copy-mark.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 import type { LossLog } from "../format.ts";
 
@@ -34,6 +34,8 @@ interface Reader {
   readonly holdsResults: boolean;
   /** Whether a result can be marked as failed. */
   readonly marksFailures: boolean;
+  /** Whether a message is one text, without pictures. */
+  readonly isText?: true;
 }
 
 interface CarryOptions {
@@ -92,15 +94,16 @@ function carryEntry(entry: Entry, reader: Reader, losses: LossLog): CarriedMessa
   switch (entry.kind) {
     case "compaction": {
       const blocks = carryBlocks(entry, reader, losses);
-      return [
-        { ...base, role: "user", blocks: [text(SUMMARY_OPENING), ...blocks], injected: true },
-      ];
+      const said = [text(SUMMARY_OPENING), ...blocks];
+      const whole = reader.isText ? inOneText(said, losses) : said;
+      return [{ ...base, role: "user", blocks: whole, injected: true }];
     }
     case "custom_message":
-    case "branch_summary":
-      return [
-        { ...base, role: "user", blocks: carryBlocks(entry, reader, losses), injected: true },
-      ];
+    case "branch_summary": {
+      const blocks = carryBlocks(entry, reader, losses);
+      const said = reader.isText ? inOneText(blocks, losses) : blocks;
+      return [{ ...base, role: "user", blocks: said, injected: true }];
+    }
     case "message":
       break;
     default:
@@ -114,10 +117,22 @@ function carryEntry(entry: Entry, reader: Reader, losses: LossLog): CarriedMessa
   const results = blocks.filter((block) => block.type === "tool_result");
   const others = blocks.filter((block) => block.type !== "tool_result");
   const role = entry.role === "assistant" ? "assistant" : "user";
+  const said = reader.isText ? inOneText(others, losses) : others;
   return [
     ...results.map((block) => ({ ...base, role: "tool" as const, blocks: [block] })),
-    ...(others.length === 0 ? [] : [{ ...base, role: role as "user", blocks: others }]),
+    ...(said.length === 0 ? [] : [{ ...base, role: role as "user", blocks: said }]),
   ];
+}
+
+/** One text, and the calls. */
+function inOneText(blocks: readonly Block[], losses: LossLog): Block[] {
+  const calls = blocks.filter(({ type }) => type === "tool_use");
+  losses.add("pictures", blocks.filter(({ type }) => type === "image").length);
+  const texts = blocks.flatMap((block) => {
+    if (block.type === "text") return [block.text];
+    return block.type === "image" ? [COPIED_PICTURE] : [];
+  });
+  return [...(texts.length === 0 ? [] : [text(texts.join("\n\n"))]), ...calls];
 }
 
 function isInjected({ metadata }: Entry): boolean {
@@ -298,6 +313,12 @@ export function isoTime(ms: number): string {
 
 export function jsonLines(records: readonly object[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join("");
+}
+
+/** A result as one text; a picture is named. */
+export function outputText({ output }: ToolResultBlock): string {
+  if (typeof output === "string") return output;
+  return output.map((each) => (each.type === "text" ? each.text : COPIED_PICTURE)).join("\n");
 }
 
 /** Arguments as an object, as most formats keep them; other values go into `input`. */

@@ -6,7 +6,7 @@ import {
   type ToolResultBlock,
   type ToolUseBlock,
 } from "../../model/block.ts";
-import { COPIED_PICTURE, COPY_MARK } from "../../transcript/copy-mark.ts";
+import { COPY_MARK } from "../../transcript/copy-mark.ts";
 import type { CarriedMessage } from "./carried.ts";
 import {
   isoTime,
@@ -14,6 +14,7 @@ import {
   lineMark,
   type NativeFormat,
   type NativeInput,
+  outputText,
   toArguments,
 } from "./carried.ts";
 
@@ -69,9 +70,8 @@ function toCall(call: ToolUseBlock, messages: readonly CarriedMessage[]): object
   // Pairs are complete, so each call has one.
   const message = messages.find(({ blocks: [block] }) => isResultOf(block, id));
   const result = message?.blocks[0] as ToolResultBlock | undefined;
-  const output = result?.output ?? "";
-  const texts = typeof output === "string" ? [output] : output.map(textIn);
-  const response = { id, name, response: { output: texts.join("\n") } };
+  const output = result === undefined ? "" : outputText(result);
+  const response = { id, name, response: { output } };
   return {
     id,
     name,
@@ -86,10 +86,6 @@ function toCall(call: ToolUseBlock, messages: readonly CarriedMessage[]): object
 
 function isResultOf(block: Block | undefined, id: string): boolean {
   return block?.type === "tool_result" && block.toolUseId === id;
-}
-
-function textIn(block: Block): string {
-  return block.type === "text" ? block.text : COPIED_PICTURE;
 }
 
 function toPart(block: Block): object[] {

@@ -6,6 +6,7 @@
 import type { Block } from "../../model/block.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { RecentMap } from "../../model/recent-map.ts";
+import { COPY_MARK, markField } from "../../transcript/copy-mark.ts";
 import { KEPT_IDS } from "../batches.ts";
 import { type EntryDraft, KnownIds, toImportedEntry, toImportedSession } from "../drafts.ts";
 import {
@@ -55,13 +56,16 @@ export const QWEN_CODE: TranscriptSource = {
         for await (const { record, line } of rest) yield* records.read(record, line);
       }
       const stem = fileName(input.path).replace(/\.jsonl$/, "");
-      const { version } = known.fields;
+      const { version, copyMark } = known.fields;
       const session = toImportedSession(FORMAT, {
         id: textField(known.fields, "id") ?? (stem === "" ? null : stem),
         cwd: textField(known.fields, "cwd") || null,
         gitBranch: textField(known.fields, "gitBranch") || null,
         startedAt: timeField(known.fields, "at"),
-        fields: version === null ? {} : { version: nameOf(version) },
+        fields: {
+          ...(version === null ? {} : { version: nameOf(version) }),
+          ...(isPlainObject(copyMark) ? { [COPY_MARK]: copyMark as JsonObject } : {}),
+        },
       });
       yield { ...session, entries: entries(), problems };
     }
@@ -86,6 +90,7 @@ function describe(record: Fields): JsonObject {
     gitBranch: textField(record, "gitBranch") ?? null,
     version: textField(record, "version") ?? null,
     at: timeField(record, "timestamp"),
+    copyMark: markField(record) ?? null,
   };
 }
 

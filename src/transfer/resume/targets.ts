@@ -2,13 +2,16 @@
 
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { NativeFormat } from "../../export/native/carried.ts";
 import { CLAUDE_CODE_NATIVE } from "../../export/native/claude-code.ts";
 import { CODEX_NATIVE } from "../../export/native/codex.ts";
+import { COPILOT_CLI_NATIVE } from "../../export/native/copilot-cli.ts";
 import { geminiNative } from "../../export/native/gemini-cli.ts";
+import { KIMI_CODE_NATIVE } from "../../export/native/kimi-code.ts";
 import { OPENCODE_NATIVE } from "../../export/native/opencode.ts";
 import { PI_NATIVE } from "../../export/native/pi.ts";
+import { QWEN_CODE_NATIVE } from "../../export/native/qwen-code.ts";
 import type { Environment } from "../../ingest/source.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { RESUME_COMMANDS, shellWord } from "../resume-command.ts";
@@ -20,6 +23,8 @@ export interface ResumeTarget {
   readonly source?: string;
   /** Null if the agent has an import command instead. */
   file(place: TargetPlace): Promise<string | null>;
+  /** A second file that the agent needs, without which the first is no session. */
+  beside?(place: TargetPlace, title: string): { readonly path: string; readonly text: string };
   newId(now: number, random: Uint8Array): string;
   /** The command that continues the session. */
   resume(id: string, file: string): string;
@@ -102,12 +107,77 @@ const GEMINI_CLI: ResumeTarget = {
   begin: (file) => `gemini -i "$(cat ${shellWord(file)})"`,
 };
 
+const QWEN_CODE: ResumeTarget = {
+  name: "qwen-code",
+  format: QWEN_CODE_NATIVE,
+  async file({ environment: { home, variables }, cwd, id }) {
+    const root = variables["QWEN_HOME"] || join(home, ".qwen");
+    const folder = cwd.replace(/[^A-Za-z0-9]/g, "-");
+    return join(root, "projects", folder, "chats", `${id}.jsonl`);
+  },
+  newId: (_, random) => uuid(random, 4),
+  resume: RESUME_COMMANDS["qwen-code"],
+  begin: (file) => `qwen -i "$(cat ${shellWord(file)})"`,
+};
+
+const COPILOT_CLI: ResumeTarget = {
+  name: "copilot-cli",
+  format: COPILOT_CLI_NATIVE,
+  async file({ environment: { home, variables }, id }) {
+    const root = variables["COPILOT_HOME"] || join(home, ".copilot");
+    return join(root, "session-state", id, "events.jsonl");
+  },
+  newId: (_, random) => uuid(random, 4),
+  resume: RESUME_COMMANDS["copilot-cli"],
+  begin: (file) => `copilot -i "$(cat ${shellWord(file)})"`,
+};
+
+const KIMI_CODE: ResumeTarget = {
+  name: "kimi-code",
+  format: KIMI_CODE_NATIVE,
+  async file(place) {
+    return join(kimiSession(place), "agents/main/wire.jsonl");
+  },
+  beside(place, title) {
+    const { cwd, id, now } = place;
+    const main = { homedir: join(kimiSession(place), "agents/main"), type: "main" };
+    const state = {
+      id: `session_${id}`,
+      version: 2,
+      cwd,
+      createdAt: now,
+      updatedAt: now,
+      archived: false,
+      agents: { main },
+      custom: {},
+      ...(title === "" ? {} : { title }),
+      isCustomTitle: false,
+    };
+    return { path: join(kimiSession(place), "state.json"), text: JSON.stringify(state) };
+  },
+  newId: (_, random) => uuid(random, 4),
+  resume: RESUME_COMMANDS["kimi-code"],
+  begin: (file) => `kimi -p "$(cat ${shellWord(file)})"`,
+};
+
+/** The folder of the session, below one for each working folder. */
+function kimiSession({ environment: { home, variables }, cwd, id }: TargetPlace): string {
+  const root = variables["KIMI_CODE_HOME"] || join(home, ".kimi-code");
+  const name = basename(cwd)
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]/g, "-");
+  return join(root, "sessions", `wd_${name}_${projectHash(cwd).slice(0, 12)}`, `session_${id}`);
+}
+
 export const RESUME_TARGETS: readonly ResumeTarget[] = [
   CLAUDE_CODE,
   CODEX,
   PI,
   OPENCODE,
   GEMINI_CLI,
+  QWEN_CODE,
+  COPILOT_CLI,
+  KIMI_CODE,
 ];
 
 export function findTarget(name: string): ResumeTarget {

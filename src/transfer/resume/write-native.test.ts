@@ -68,8 +68,14 @@ const FILES: Readonly<Record<string, RegExp>> = {
   "claude-code": /\.claude\/projects\/-[\w-]+\/[\w-]{36}\.jsonl$/,
   codex: /\.codex\/sessions\/2026\/06\/01\/rollout-2026-06-01T12-00-00-[\w-]{36}\.jsonl$/,
   pi: /\.pi\/agent\/sessions\/--.+--\/2026-06-01T12-00-00-000Z_[\w-]{36}\.jsonl$/,
+  "qwen-code": /\.qwen\/projects\/-[\w-]+\/chats\/[\w-]{36}\.jsonl$/,
+  "copilot-cli": /\.copilot\/session-state\/[\w-]{36}\/events\.jsonl$/,
+  "kimi-code":
+    /\.kimi-code\/sessions\/wd_[\w-]+_\w{12}\/session_[\w-]{36}\/agents\/main\/wire\.jsonl$/,
   "gemini-cli": /\.gemini\/tmp\/\w{64}\/chats\/session-2026-06-01T12-00-\w{8}\.jsonl$/,
 };
+
+const HOLD_RESULTS = /^(opencode|gemini-cli|qwen-code|copilot-cli|kimi-code)$/;
 
 test.each(RESUME_TARGETS.map(({ name }) => name))(
   "a session round-trips through a file of %s, and parts sealed by other providers are counted",
@@ -86,13 +92,29 @@ test.each(RESUME_TARGETS.map(({ name }) => name))(
       ...(name === "codex" ? {} : { "sealed thoughts of another provider": 1 }),
       // The result itself, and the note for the call without one.
       ...(name === "codex" ? { "marks of failed results": 2 } : {}),
-      ...(/^(opencode|gemini-cli)$/.test(name) ? { "pictures in results": 1 } : {}),
+      ...(HOLD_RESULTS.test(name) ? { "pictures in results": 1 } : {}),
     });
     if (name !== "opencode") expect(result.file).toMatch(FILES[name] ?? /never/);
     expect(result.command).toContain(name === "pi" ? (result.file ?? "") : result.id);
     expect(result.text).not.toContain("c2ln");
   },
 );
+
+test("a message in one text names its pictures, and Kimi Code finds the session by its state", async () => {
+  await using engine = await open(":memory:");
+  const session = await engine.createSession({ agent: "claude-code", title: "Tax" });
+  const picture = { type: "image", mediaType: "image/png", data: "iVBORw0KGgo=" } as const;
+  await session.append({ role: "user", content: [{ type: "text", text: "See." }, picture] });
+  for (const name of ["copilot-cli", "kimi-code"]) {
+    const folder = createFolder();
+    const { losses, text, file, id } = await write(session, name, folder);
+    expect(losses).toEqual([{ what: "pictures", count: 1 }]);
+    expect(text).toContain(JSON.stringify("See.\n\n[image]"));
+    if (name !== "kimi-code") continue;
+    const state = readFileSync(join(file ?? "", "../../../state.json"), "utf8");
+    expect(JSON.parse(state)).toMatchObject({ id: `session_${id}`, cwd: folder, title: "Tax" });
+  }
+});
 
 test("tool results follow the message with their calls", async () => {
   await using engine = await open(":memory:");
@@ -116,7 +138,7 @@ test("tool results follow the message with their calls", async () => {
   ]);
 });
 
-test.each(["claude-code", "codex", "pi", "gemini-cli"])(
+test.each(["claude-code", "codex", "pi", "gemini-cli", "qwen-code", "copilot-cli", "kimi-code"])(
   "a file written for %s is ingested as a fork: search finds its copies once, and only later messages are new",
   async (name) => {
     await using engine = await open(":memory:");
@@ -170,6 +192,26 @@ function next(name: string, text: string): string {
       parentId: last.id,
       timestamp,
       message: { role: "user", content, timestamp: NOW },
+    },
+    "qwen-code": {
+      type: "user",
+      uuid: "q-new",
+      parentUuid: last.uuid,
+      sessionId: last.sessionId,
+      timestamp,
+      message: { role: "user", parts: [{ text: "And the potoroo?" }] },
+    },
+    "copilot-cli": {
+      type: "user.message",
+      id: "c-new",
+      parentId: last.id,
+      timestamp,
+      data: { content: "And the potoroo?" },
+    },
+    "kimi-code": {
+      type: "context.append_message",
+      message: { role: "user", content, id: "k-new", toolCalls: [], origin: { kind: "user" } },
+      time: NOW + 1000,
     },
     "gemini-cli": { id: "g-new", timestamp, type: "user", content: "And the potoroo?" },
   };

@@ -74,7 +74,8 @@ export async function writeNative(
     gitBranch: session.origin.gitBranch ?? null,
     mark: { version: 1, session: session.id, through: last.entry },
   });
-  const own = await target.file({ environment, cwd, id, now });
+  const place = { environment, cwd, id, now };
+  const own = await target.file(place);
   const file = own ?? join(options.temporaryFolder, `${id}.json`);
   await checkReading(text, file, target, messages);
   const result = {
@@ -86,6 +87,8 @@ export async function writeNative(
     command: `cd ${shellWord(cwd)} && ${target.resume(id, file)}`,
   };
   if (options.dryRun) return result;
+  const beside = target.beside?.(place, session.title);
+  if (beside !== undefined) await writeNew(beside.path, beside.text);
   await writeNew(file, text);
   if (own === null) {
     await importFile(target.name, file, cwd);
