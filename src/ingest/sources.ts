@@ -34,6 +34,9 @@ import { OPENHANDS } from "./openhands/openhands.ts";
 import { PI } from "./pi/pi.ts";
 import { QWEN_CODE } from "./qwen-code/qwen-code.ts";
 import type { TranscriptSource } from "./source.ts";
+import { SPECSTORY } from "./specstory/specstory.ts";
+import { VIBE } from "./vibe/vibe.ts";
+import { WINDSURF } from "./windsurf/windsurf.ts";
 import { ZED } from "./zed/zed.ts";
 
 /** The first match reads a file: claw-code's headers are less specific than Codex's. */
