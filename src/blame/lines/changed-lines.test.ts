@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { cpuMs } from "../../../test/support/cpu-time.ts";
 import { changedLines } from "./changed-lines.ts";
 
 function changes(tool: string, input: unknown) {
@@ -74,4 +75,11 @@ test.each([
 test("a tool that reads, and arguments that are no JSON, change nothing", () => {
   expect(changes("Read", { file_path: "a.ts" })).toEqual([]);
   expect(changes("Edit", '{"file_path": "a.ts", "new_')).toEqual([]);
+});
+
+test("a command of many here-documents is read in linear time", () => {
+  const command = "cat > a.ts <<E\none\nE\n".repeat(20_000);
+  let found = 0;
+  expect(cpuMs(() => (found = changes("Bash", { command }).length))).toBeLessThan(2_000);
+  expect(found).toBe(20_000);
 });

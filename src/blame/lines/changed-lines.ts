@@ -147,8 +147,9 @@ function withoutHereDocuments(
     kept.push(line);
     const end = HERE.exec(line)?.[1];
     if (end === undefined) continue;
-    const to = lines.findIndex((each, at) => at > i && each.trim() === end);
-    if (to < 0) return kept.concat(lines.slice(i + 1)).join("\n");
+    let to = i + 1;
+    while (to < lines.length && lines[to]?.trim() !== end) to++;
+    if (to === lines.length) return kept.concat(lines.slice(i + 1)).join("\n");
     tell(line, lines.slice(i + 1, to).join("\n"));
     i = to;
   }
