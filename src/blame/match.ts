@@ -91,6 +91,7 @@ export class Matcher {
   readonly #found: FoundLines;
   readonly #files = new Map<string, ReadonlySet<number>>();
   readonly #moving = new Map<Commit, boolean>();
+  readonly #removed = new Map<Commit["files"], ReadonlyMap<string, string>>();
 
   constructor(asked: Asked, found: FoundLines) {
     this.#asked = asked;
@@ -134,10 +135,10 @@ export class Matcher {
   /** Whether a commit only moves or formats a line. */
   moves({ files }: Pick<Commit, "files">, line: string): boolean {
     const plain = plainLine(line);
-    return (
-      plain !== undefined &&
-      files.some(({ removed }) => removed.some((each) => plainLine(each) === plain))
-    );
+    if (plain === undefined) return false;
+    const known = this.#removed.get(files) ?? plainLines(files.flatMap(({ removed }) => removed));
+    this.#removed.set(files, known);
+    return known.has(plain);
   }
 
   /** Whether it changes nothing else: a formatter's commit. */
