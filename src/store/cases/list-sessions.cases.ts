@@ -133,6 +133,27 @@ export function listSessionsCases({ store, tenant }: Cases): void {
       expect(page.next).toBeUndefined();
     });
 
+    test("sub-agents and all others are the whole list, whatever the metadata hold", async () => {
+      const acme = tenant();
+      const all = {
+        "k/1": { parent: { key: "k" } },
+        "k/2": { parent: { key: "k" }, said: "\u0000, half a \ud800 pair, and C:\\ud800" },
+        elsewhere: { parent: { key: "k" } },
+        number: { parent: { key: 5 } },
+        text: { parent: "k" },
+        halves: { parent: { key: "k" }, machineMade: false, "\udc00": "\ud800" },
+      };
+      for (const [i, [id, metadata]] of Object.entries(all).entries()) {
+        const origin = id.startsWith("k/") ? { key: id } : {};
+        await createSession(store(), acme, { id, metadata, origin, startedAt: T0 - i });
+      }
+      expect(await idsOf(acme, { subAgent: 1 })).toEqual(["k/1", "k/2"]);
+      const others = ["elsewhere", "number", "text", "halves"];
+      expect(await idsOf(acme, { subAgent: 0 })).toEqual(others);
+      expect(await idsOf(acme, { machineMade: false })).toEqual(Object.keys(all));
+      expect(await idsOf(acme, { metadata: { machineMade: false } })).toEqual(["halves"]);
+    });
+
     test("has no next page after an exactly full last one", async () => {
       const acme = tenant();
       await createSession(store(), acme);

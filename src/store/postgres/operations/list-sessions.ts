@@ -16,10 +16,19 @@ import { statements } from "../postgres-statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { toSessions } from "./sessions.ts";
 
+/**
+ * The metadata as JSON. PostgreSQL refuses the escapes of NUL and of half a surrogate pair: they are
+ * left out, but not the same letters after an escaped backslash.
+ */
+const METADATA = `(CASE WHEN position('\\\\u0000'::bytea IN s.metadata) > 0
+        OR position('\\\\ud'::bytea IN s.metadata) > 0
+      THEN regexp_replace(convert_from(s.metadata, 'UTF8'),
+        '(\\\\\\\\)|\\\\u(?:0000|d[89a-f][0-9a-f]{2})', '\\1', 'g')
+      ELSE convert_from(s.metadata, 'UTF8') END)::json`;
+
 /** The key of the session that started this one: see `isSubAgent`. */
 const PARENT_KEY = `(CASE WHEN position('"parent":{'::bytea IN s.metadata) > 0
-      AND position('\\\\u0000'::bytea IN s.metadata) = 0
-      THEN convert_from(s.metadata, 'UTF8')::json -> 'parent' ->> 'key' END)`;
+      THEN ${METADATA} -> 'parent' ->> 'key' END)`;
 
 /** The condition of a filter on `s`, for a value. */
 export function sessionTest(name: SessionFilterName, value: string): string {
@@ -60,14 +69,14 @@ const SQL = statements("list_sessions", {
         })
         .join("\n      ")}
       AND CASE WHEN $3::int IS NOT NULL AND position('"machineMade":true'::bytea IN s.metadata) > 0
-        THEN (convert_from(s.metadata, 'UTF8')::json -> 'machineMade')::text IS DISTINCT FROM 'true'
+        THEN (${METADATA} -> 'machineMade')::text IS DISTINCT FROM 'true'
         ELSE true END
       AND CASE WHEN $4::text IS NULL THEN true
         WHEN EXISTS (SELECT 1 FROM unnest($5::bytea[]) pair
           WHERE position(pair IN s.metadata) = 0) THEN false
         WHEN position('\\\\u0000'::bytea IN s.metadata) > 0 THEN true
         ELSE NOT EXISTS (SELECT 1 FROM json_each($4::json) wanted
-          WHERE (convert_from(s.metadata, 'UTF8')::json -> wanted.key)::text
+          WHERE (${METADATA} -> wanted.key)::text
             IS DISTINCT FROM wanted.value::text) END
       AND ($6::bigint IS NULL OR t.last_interaction_at >= $6)
       AND ($7::bigint IS NULL OR t.last_interaction_at < $7)

@@ -47,8 +47,8 @@ export function sessionTest(name: SessionFilterName, value: string): string {
       return `s.parent_session_id = ${value} OR ${PARENT_KEY} =
         (SELECT p.origin_key FROM sessions p WHERE p.tenant = ?1 AND p.id = ${value})`;
     case "subAgent":
-      return `(${PARENT_KEY} IS NOT NULL AND (s.source LIKE 'opencode%'
-        OR substr(s.origin_key, 1, length(${PARENT_KEY}) + 1) = ${PARENT_KEY} || '/')) = ${value}`;
+      return `coalesce(${PARENT_KEY} IS NOT NULL AND (substr(s.source, 1, 8) = 'opencode'
+        OR substr(s.origin_key, 1, length(${PARENT_KEY}) + 1) = ${PARENT_KEY} || '/'), 0) = ${value}`;
     case "keyPrefix":
       return `substr(s.origin_key, 1, length(${value})) = ${value}`;
   }
