@@ -151,9 +151,9 @@ async function readNested(
   sessions: readonly Session[],
   repeats: ReadonlyMap<string, readonly string[]> = new Map(),
 ): Promise<ReadonlyMap<string, Nested>> {
-  const counts = await countSubAgents(engine);
-  const nested = sessions.map(({ id, origin }) => {
-    const row = { subAgents: counts.get(origin.key ?? "") ?? 0, repeats: repeats.get(id) ?? [] };
+  const counts = await countSubAgents(engine, sessions);
+  const nested = sessions.map(({ id }) => {
+    const row = { subAgents: counts.get(id) ?? 0, repeats: repeats.get(id) ?? [] };
     return [id, row] as const;
   });
   return new Map(nested);

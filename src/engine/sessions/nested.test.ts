@@ -1,6 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { createDatabase } from "../../../test/support/postgres.ts";
 import { open } from "../../open.ts";
+import type { EngineContext } from "../engine-context.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
 
 const BACKENDS: readonly (readonly [string, () => Promise<string>])[] = [
@@ -75,6 +76,42 @@ describe.each(BACKENDS)("a list on %s", (_name, address) => {
     expect([rest.sessions.length, rest.nextCursor]).toEqual([11, undefined]);
     expect((await tenant.listSessions({ sort: "cost" })).sessions).toHaveLength(13);
   });
+});
+
+test("the sub-agents of the page's sessions are counted, and no others read", async () => {
+  await using memory = await open(":memory:");
+  const tenant = memory.forTenant("acme");
+  const started = [await add(tenant, "Of opencode", "oc", { messages: 13 })];
+  for (const key of ["k", "k2"]) {
+    started.push(await add(tenant, `Of ${key}`, key, { messages: 13 }));
+    for (let i = 0; i < 3; i++) await add(tenant, "Look", `${key}/a${i}`, { parent: key });
+  }
+  await add(tenant, "Look deeper", "k/a0/b", { parent: "k/a0" });
+  for (const [i, key] of ["oc", "oc-child"].entries()) {
+    await tenant.createSession({
+      agent: "coder",
+      createdBy: "ana",
+      title: key,
+      origin: { key: `opencode-${i}`, source: "opencode-cli" },
+      ...(i === 1 ? { metadata: { parent: { key: "opencode-0" } } } : {}),
+    });
+  }
+  const { sessions, nested } = await tenant.listSessions({ nested: true });
+  const counts = sessions.map(({ title, id }) => [title, nested?.get(id)?.subAgents]);
+  expect(counts).toEqual([
+    ["oc", 1],
+    ["Of k2", 3],
+    ["Of k", 3],
+    ["Of opencode", 0],
+  ]);
+
+  const { store } = (tenant as unknown as { readonly engine: EngineContext }).engine;
+  const reads = vi.spyOn(store, "listSessions");
+  const title = "Of k2";
+  const page = await tenant.listSessions({ nested: true, title });
+  expect(page.nested?.get(started[2] ?? "")?.subAgents).toBe(3);
+  const read = await Promise.all(reads.mock.results.map(({ value }) => value));
+  expect(read.flatMap((each) => each.sessions)).toHaveLength(4);
 });
 
 test("a filter that no session meets suggests what may have been meant", async () => {

@@ -14,7 +14,7 @@ import type { EngineContext } from "../engine-context.ts";
 
 export interface Nested extends FieldsOf<typeof NESTED> {}
 
-/** Sessions that are counted, or sorted: the newest. */
+/** Sub-agents of a session that are counted, and sessions that are sorted: the newest. */
 const MOST = 10_000;
 /** Sessions that are read for a page, of which most may be repeats. */
 const MOST_OF_A_PAGE = 2_000;
@@ -75,12 +75,30 @@ export async function listRows(
   return { sessions, repeats, ...(after === undefined ? {} : { next: after }) };
 }
 
-/** Sub-agents by the key of the session that started them. */
-export async function countSubAgents(engine: EngineContext): Promise<ReadonlyMap<string, number>> {
+/** Sessions whose sub-agents are read together. */
+const AT_ONCE = 8;
+
+/** The number of sub-agents that each session started, by its id. */
+export async function countSubAgents(
+  engine: EngineContext,
+  sessions: readonly Session[],
+): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  for (const session of await readAll(engine, { subAgent: 1 })) {
-    const key = parentKey(session);
-    if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1);
+  /** Of agents whose sub-agents' keys are not below their parent's, by the agent. */
+  const bySource = new Map<string, readonly Session[]>();
+  const count = async ({ id, origin: { key, source = "" } }: Session): Promise<void> => {
+    if (key === undefined) return;
+    const known = bySource.get(source);
+    const started = known ?? (await readAll(engine, { subAgent: 1, keyPrefix: `${key}/` }));
+    counts.set(id, started.filter((each) => parentKey(each) === key).length);
+  };
+  for (const { origin } of sessions) {
+    const { source } = origin;
+    if (!source?.startsWith("opencode") || bySource.has(source)) continue;
+    bySource.set(source, await readAll(engine, { subAgent: 1, source }));
+  }
+  for (let at = 0; at < sessions.length; at += AT_ONCE) {
+    await Promise.all(sessions.slice(at, at + AT_ONCE).map(count));
   }
   return counts;
 }
