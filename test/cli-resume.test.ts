@@ -1,10 +1,12 @@
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -59,6 +61,7 @@ async function world(onFinished: Parameters<typeof createFolder>[0] = onTestFini
 }
 
 const ID = "0c0c0c0c-0000-4000-8000-000000000001";
+const OTHER = "77777777-2222-4333-8444-555555555555";
 
 interface Native {
   readonly id: string;
@@ -203,7 +206,11 @@ describe("resume --restore", () => {
     rmSync(folder, { recursive: true });
     const TABLES = ["original_parts", "original_sessions", "originals"];
     const { DatabaseSync } = await import("node:sqlite");
-    for (const path of ["/srv/x/.ssh/authorized_keys", "/a/.claude/projects/../../.ssh/config"]) {
+    for (const path of [
+      "/srv/x/.ssh/authorized_keys",
+      "/a/.claude/projects/../../.ssh/config",
+      "/a/.claude/projects/-a/run.sh",
+    ]) {
       const db = new DatabaseSync(join(home, "store.db"));
       for (const table of TABLES) {
         db.prepare(`UPDATE ${table} SET path = ? WHERE path NOT LIKE '%subagents%'`).run(path);
@@ -226,5 +233,55 @@ describe("resume --restore", () => {
     expect(existsSync(file)).toBe(true);
     const wrong = await cli("resume", "--all");
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("--restore")]);
+  });
+
+  test("a file that cannot be put back is told, and keeps no other from it", async () => {
+    const { home, cli, json, file, child, kept } = await talked();
+    rmSync(file);
+    rmSync(child);
+    symlinkSync(join(home, "nowhere"), file);
+    const many = await cli("resume", "--restore", "--all");
+    expect(many.stderr).toContain("restored 1 file");
+    expect(many.stderr).toContain(`left alone: ${file} has other content`);
+    expect(readFileSync(child)).toEqual(kept[1]);
+    expect(existsSync(join(home, "nowhere"))).toBe(false);
+
+    const folder = join(file, "..");
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, "a file in the place of the folder");
+    const one = await cli("resume", ID, "--restore");
+    expect([one.code, one.stdout]).toEqual([1, ""]);
+    expect(one.stderr).toMatch(/not restored: \S+: (?:ENOTDIR|EEXIST)/);
+    rmSync(folder);
+    const { restored } = await json<{ restored: { outcome: string }[] }>(
+      ...["resume", ID, "--restore"],
+    );
+    expect(restored.map(({ outcome }) => outcome)).toEqual(["written", "written"]);
+  });
+
+  test("completes the file that a link leads to", async () => {
+    const { home, cli, file, kept } = await talked();
+    const synced = join(home, "synced.jsonl");
+    writeFileSync(synced, (kept[0] ?? Buffer.of()).subarray(0, 40));
+    rmSync(file);
+    symlinkSync(synced, file);
+    expect((await cli("resume", ID, "--restore")).stderr).toContain("restored 1 file");
+    expect(lstatSync(file).isSymbolicLink()).toBe(true);
+    expect(readFileSync(synced)).toEqual(kept[0]);
+  });
+
+  test("one folder is not that of the sessions of several projects", async () => {
+    const { home, cli, file } = await talked();
+    const other = join(home, ".claude/projects/-other");
+    mkdirSync(other);
+    const line = readFileSync(file, "utf8").replaceAll(ID, OTHER).replaceAll("/shop", "/other");
+    writeFileSync(join(other, `${OTHER}.jsonl`), line);
+    expect((await cli("ingest")).code).toBe(0);
+    rmSync(join(home, ".claude"), { recursive: true });
+    const ran = await cli("resume", "--restore", "--all", "--cwd", "/srv/market");
+    expect([ran.code, ran.stderr]).toEqual([2, expect.stringContaining("--project")]);
+    expect(existsSync(join(home, ".claude"))).toBe(false);
+    const one = await cli("resume", "--restore", "--project", "shop", "--cwd", "/srv/market");
+    expect(one.stderr).toContain(`.claude/projects/-srv-market/${ID}.jsonl`);
   });
 });

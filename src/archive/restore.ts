@@ -6,13 +6,15 @@
  * file is now: agents delete by it.
  */
 
-import { chmod, link, mkdir, open, rename, rm, stat } from "node:fs/promises";
+import type { Stats } from "node:fs";
+import { chmod, link, mkdir, open, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, sep } from "node:path";
 import type { TenantApi } from "../engine/interfaces.ts";
 import type { Environment } from "../ingest/source.ts";
 import { SOURCES } from "../ingest/sources.ts";
+import { BackscrollError } from "../model/errors.ts";
 import type { Session } from "../model/session.ts";
-import type { Original } from "../store/ingested-file.ts";
+import type { Original, OriginalQuery } from "../store/ingested-file.ts";
 import { isPart, readOriginal } from "./originals.ts";
 
 export interface RestoreOptions {
@@ -29,9 +31,10 @@ export interface RestoredFile {
   /**
    * `written`: from nothing, or from a file that was its beginning. `there`: it has these bytes, or
    * more of them. `differs`: another file has the name, and stays. `no_place`: it was
-   * not read from a folder of its agent.
+   * not read from a folder of its agent. `failed`: `problem` says why.
    */
-  readonly outcome: "written" | "there" | "differs" | "no_place";
+  readonly outcome: "written" | "there" | "differs" | "no_place" | "failed";
+  readonly problem?: string;
 }
 
 const PAGE = 200;
@@ -55,16 +58,17 @@ export async function findTranscript(
   sessionId: string,
   options: RestoreOptions,
 ): Promise<string | undefined> {
-  const own = await tenant.originals.list({ sessionId, limit: PAGE });
-  const transcript = own.find((original) => !isPart(original));
-  return transcript && placeOf(transcript, options);
+  for await (const original of listOriginals(tenant, { sessionId })) {
+    if (!isPart(original)) return placeOf(original, options);
+  }
+  return undefined;
 }
 
 async function originalsOf(tenant: TenantApi, sessionId: string): Promise<Original[]> {
   const found = new Map<string, Original>();
   const add = (original: Original) =>
     found.set(`${original.workstation}\0${original.path}`, original);
-  for (const own of await tenant.originals.list({ sessionId, limit: PAGE })) {
+  for await (const own of listOriginals(tenant, { sessionId })) {
     add(own);
     if (!isPart(own)) for await (const other of originalsBelow(tenant, own)) add(other);
   }
@@ -79,15 +83,23 @@ async function* originalsBelow(
   const ending = path.lastIndexOf(".");
   if (ending <= path.lastIndexOf("/")) return;
   const below = `${path.slice(0, ending)}/`;
-  let after = { workstation, path: below };
+  for await (const original of listOriginals(tenant, { after: { workstation, path: below } })) {
+    if (original.workstation !== workstation || !original.path.startsWith(below)) return;
+    yield original;
+  }
+}
+
+async function* listOriginals(
+  tenant: TenantApi,
+  query: Pick<OriginalQuery, "sessionId" | "after">,
+): AsyncGenerator<Original> {
+  let from = query;
   for (;;) {
-    const page = await tenant.originals.list({ after, limit: PAGE });
-    for (const original of page) {
-      if (original.workstation !== workstation || !original.path.startsWith(below)) return;
-      yield original;
-      after = { workstation, path: original.path };
-    }
-    if (page.length < PAGE) return;
+    const page = await tenant.originals.list({ ...from, limit: PAGE });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE) return;
+    from = { ...query, after: { workstation: last.workstation, path: last.path } };
   }
 }
 
@@ -99,10 +111,27 @@ async function restoreFile(
   const { size } = original;
   const path = placeOf(original, options);
   if (path === undefined) return { path: original.path, size, outcome: "no_place" };
-  const known = await compare(tenant, original, path);
-  if (known === "there" || known === "differs") return { path, size, outcome: known };
-  if (!options.dryRun) await write(tenant, original, path, known === "beginning");
-  return { path, size, outcome: "written" };
+  try {
+    const known = await compare(tenant, original, path);
+    if (known === "there" || known === "differs") return { path, size, outcome: known };
+    const isWritten = options.dryRun || (await write(tenant, original, path, known));
+    return { path, size, outcome: isWritten ? "written" : "differs" };
+  } catch (error) {
+    return { path, size, outcome: "failed", problem: problemIn(error) };
+  }
+}
+
+/** The others are restored nevertheless. Throws what is no problem of one file. */
+function problemIn(error: unknown): string {
+  const isOfFile = BackscrollError.is(error, "store_corrupt") || codeOf(error) !== undefined;
+  if (isOfFile && error instanceof Error) return error.message;
+  throw error;
+}
+
+/** Of an error of the file system: `EACCES`. */
+function codeOf(error: unknown): string | undefined {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return syscall === undefined ? undefined : code;
 }
 
 /**
@@ -113,15 +142,19 @@ function placeOf(
   { path, source }: Original,
   { environment, cwd }: RestoreOptions,
 ): string | undefined {
+  const isTranscript = !isPart({ source });
   const [name] = source.split(":");
   const reader = SOURCES.find((each) => each.name === name);
+  // Of databases nothing is kept, and their folders hold more than transcripts.
+  if (reader?.container === "database") return undefined;
   const given = path.replaceAll("\\", "/");
   if (given.split("/").includes("..")) return undefined;
-  for (const { root } of reader?.places?.(environment) ?? []) {
+  for (const { root, matches } of reader?.places?.(environment) ?? []) {
     const folder = folderInHome(root, environment.home);
     const at = given.indexOf(folder);
-    if (at < 0) continue;
-    const [first = "", ...rest] = given.slice(at + folder.length).split("/");
+    const below = given.slice(at + folder.length);
+    if (at < 0 || (isTranscript && !matches(below))) continue;
+    const [first = "", ...rest] = below.split("/");
     // Claude Code's folders are named by the project's.
     const isMoved = cwd !== undefined && name === "claude-code" && rest.length > 0;
     return join(root, isMoved ? cwd.replace(/[^A-Za-z0-9]/g, "-") : first, ...rest);
@@ -141,7 +174,7 @@ async function compare(
   original: Original,
   path: string,
 ): Promise<"absent" | "there" | "beginning" | "differs"> {
-  const found = await stat(path).catch(() => undefined);
+  const found = await statOf(path);
   if (found === undefined) return "absent";
   if (!found.isFile()) return "differs";
   const file = await open(path);
@@ -165,23 +198,47 @@ async function compare(
   }
 }
 
-/** Beside its place, then moved there: a reader never sees half of it. */
+/** Undefined without a file, also where a link leads nowhere. */
+async function statOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Beside its place, then moved there: a reader never sees half of it. False if something else has the
+ * name by then.
+ */
 async function write(
   tenant: TenantApi,
   original: Original,
-  path: string,
-  replaces: boolean,
-): Promise<void> {
+  place: string,
+  known: "absent" | "beginning",
+): Promise<boolean> {
+  // A link stays, and what it leads to is completed.
+  const path = known === "absent" ? place : await realpath(place);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const partial = `${dirname(path)}${sep}.${basename(path)}.${crypto.randomUUID()}.partial`;
   const file = await open(partial, "wx", 0o600);
   try {
-    for await (const bytes of readOriginal(tenant, original)) await file.write(bytes);
+    for await (const bytes of readOriginal(tenant, original)) await file.writeFile(bytes);
     await file.sync();
     await file.close();
-    if (!replaces) return await link(partial, path);
+    if (known === "absent") {
+      await link(partial, path);
+      return true;
+    }
+    // Its agent may have gone on writing to it meanwhile.
+    if ((await compare(tenant, original, path)) !== "beginning") return false;
     await chmod(partial, (await stat(path)).mode & 0o777);
     await rename(partial, path);
+    return true;
+  } catch (error) {
+    if (codeOf(error) === "EEXIST") return false;
+    throw error;
   } finally {
     await file.close().catch(() => undefined);
     await rm(partial, { force: true });

@@ -92,6 +92,9 @@ export function tellRestored(
   for (const { path } of of("no_place")) {
     terminal.note(`not restored: ${path} was not read from a folder of its agent`);
   }
+  for (const { path, problem } of of("failed")) {
+    terminal.note(`not restored: ${path}: ${problem}`);
+  }
   if (without === 0) return;
   terminal.note(
     `${counted(without, "session")} without kept files: written here, or read from a database; resume ID --in AGENT --native makes a copy`,

@@ -89,8 +89,10 @@ export const resume: Command = defineCommand({
       const none = restore ? "--restore needs a SESSION, or --all" : "resume needs a SESSION";
       throw usageError(id === undefined ? none : both, "SESSION");
     }
+    if (to !== undefined && restore) {
+      throw usageError("--restore and --in cannot go together", "--restore");
+    }
     if (to !== undefined && id !== undefined) {
-      if (restore) throw usageError("--restore and --in cannot go together", "--restore");
       return resumeElsewhere(context, id, { in: to, ...rest });
     }
     const misplaced = Object.keys(ELSEWHERE).find(
@@ -106,10 +108,16 @@ export const resume: Command = defineCommand({
       const listed = await selectSessions(tenant, filter);
       // What came from elsewhere is put among the agent's own files only by name.
       const sessions = listed.filter((session) => provenanceOf(session) === "own");
+      const folders = new Set(sessions.map(({ origin }) => origin.projectPath));
+      if (restoring.cwd !== undefined && folders.size > 1) {
+        const way = `they are of ${folders.size} folders; name one project with --project`;
+        throw usageError(`--cwd is the folder of all these sessions, and ${way}`, "--cwd");
+      }
       const restored = await restoreAll(tenant, sessions, restoring);
       if (context.json) await context.terminal.printJson(restored);
       else tellRestored(context, restored, restoring.dryRun);
-      return restored.files.length === 0 ? EXIT.nothing : EXIT.ok;
+      const isAnyFailed = restored.files.some(({ outcome }) => outcome === "failed");
+      return restored.files.length === 0 || isAnyFailed ? EXIT.nothing : EXIT.ok;
     });
   },
 });
@@ -133,7 +141,10 @@ function resumeHere(
     if (restored !== undefined && !context.json) {
       tellRestored(context, restored, restoring?.dryRun);
     }
-    const isGone = gone !== undefined && !isWanted;
+    const isMissing = restored?.files.some(
+      ({ path, outcome }) => path === gone && outcome !== "written" && outcome !== "there",
+    );
+    const isGone = gone !== undefined && (!isWanted || isMissing === true);
     const folder = restoring?.cwd ?? session.origin.projectPath;
     const command = isGone ? null : resumeCommand(session, restoring?.cwd);
     if (folder !== undefined && command !== null && !existsSync(folder)) {
@@ -141,7 +152,7 @@ function resumeHere(
     }
     const { projectPath: cwd = null, source = null } = session.origin;
     if (isGone) {
-      terminal.note(`its transcript ${gone} is gone; --restore puts it back`);
+      if (!isWanted) terminal.note(`its transcript ${gone} is gone; --restore puts it back`);
       if (!context.json) return EXIT.nothing;
     }
     if (context.json) {
