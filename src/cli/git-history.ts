@@ -27,6 +27,8 @@ interface Options {
   readonly trailers: boolean;
   /** Only the changes of these files, relative to `folder`. Default: all. */
   readonly paths?: readonly string[];
+  /** Reads what they change. Default: true. */
+  readonly patches?: boolean;
 }
 
 /** `FILE[:LINE[-LINE]]`, a commit, or a range of commits. */
@@ -71,6 +73,8 @@ async function resolveRange(subject: string, folder: string): Promise<readonly s
 }
 
 const FORMAT = "%x00%H%x00%at%x00%ct%x00%s%x00%B%x00%N%x00";
+/** Where one begins. Git shows NULs of files that have none in their first 8,000 bytes. */
+const RECORD = /\0(?=(?:[0-9a-f]{40}|[0-9a-f]{64})\0\d+\0\d+\0)/;
 const DIFF = names(
   "-p -U0 -M --no-color --no-ext-diff --no-textconv --src-prefix=a/ --dst-prefix=b/",
 );
@@ -79,36 +83,37 @@ export async function readCommits(
   hashes: readonly string[],
   options: Options,
 ): Promise<readonly BlamedCommit[]> {
-  const { folder = process.cwd(), trailers, paths = [] } = options;
+  const { folder = process.cwd(), trailers, paths = [], patches = true } = options;
   if (hashes.length === 0) return [];
   const notes = trailers ? ["--notes=refs/notes/ai"] : ["--no-notes"];
   const args = ["log", "--no-walk=unsorted", "--stdin", "--diff-merges=first-parent", ...notes];
-  const log = [...args, ...DIFF, `--format=${FORMAT}`, "--", ...paths];
+  const log = [...args, ...(patches ? DIFF : ["--no-patch"]), `--format=${FORMAT}`, "--", ...paths];
   const text = await git(folder, log, hashes.join("\n")).catch((error: unknown) => {
     if (!(error instanceof GitFailed) || hashes.length > 1) return undefined;
     throw error.toError();
   });
-  // A partial clone lacks files of some commits: the others are read.
+  // A partial clone lacks files of some commits: of those the message is read, of the others all.
   if (text === undefined) {
     const half = Math.ceil(hashes.length / 2);
     const [first, second] = [hashes.slice(0, half), hashes.slice(half)];
     const parts = [first, second].map((part) =>
-      part.length > 1 ? readCommits(part, options) : readCommits(part, options).catch(() => []),
+      part.length > 1
+        ? readCommits(part, options)
+        : readCommits(part, options).catch(() => readCommits(part, { ...options, patches: false })),
     );
     return (await Promise.all(parts)).flat();
   }
-  const fields = text.split("\0").slice(1);
   const commits: BlamedCommit[] = [];
   const evidence: Evidence[] = [];
-  for (let i = 0; i + 6 < fields.length; i += 7) {
-    const [commit = "", authored, committed, subject = "", message = "", note = "", diff = ""] =
-      fields.slice(i, i + 7);
+  for (const record of text.split(RECORD).slice(1)) {
+    const [commit = "", authored, committed, subject = "", message = "", note = "", ...diff] =
+      record.split("\0");
     commits.push({
       commit,
       subject,
       authoredAt: 1_000 * Number(authored),
       committedAt: 1_000 * Number(committed),
-      files: filesOf(diff),
+      files: filesOf(diff.join("\0")),
     });
     evidence.push({ message, note });
   }
