@@ -1,7 +1,7 @@
 /** Which conversation wrote it: in a real repository, by real git, on both databases and a server. */
 
 import { execFileSync } from "node:child_process";
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { readHistory } from "../src/cli/git-history.ts";
@@ -247,6 +247,15 @@ describe.each(WORLDS)("blame on %s", (_, openWorld) => {
     expect(named?.sessions).toMatchObject([{ id: cart, reasons: ["the commit names it"] }]);
     expect((await ask(commit, false))[0]?.sessions).toEqual([]);
     const note = JSON.stringify({ prompts: { a: { agent_id: { tool: "claude", id: tax } } } });
+    const odd = [cart.slice(0, -2), `${"x".repeat(3_000)}`, "twice-used-id"];
+    for (const workstation of ["w1", "w2"]) {
+      const key = `${workstation}:shop:twice-used-id`;
+      await world.engine.createSession({ origin: { workstation, projectId: "shop", key } });
+    }
+    shop.write("src/rest.ts", ["export const rest = 'and of this none is stored';"]);
+    const trailers = odd.map((id) => `Entire-Session: ${id}`).join("\n");
+    const wrong = shop.commit(`Keep more\n\n${trailers}`);
+    expect((await ask(wrong))[0]?.sessions, "no beginning, and no id of two").toEqual([]);
     shop.git("notes", "--ref=ai", "add", "-m", `src/rest.ts\n  a 1\n---\n${note}`, commit);
     expect((await ask(commit))[0]?.sessions.map(({ id }) => id).sort()).toEqual([cart, tax].sort());
     shop.git("checkout", "-q", "main");
@@ -350,6 +359,26 @@ test("a failed test is cured where it passes as a part of another command", asyn
   const { markdown } = await digestWork(engine, { commits });
   expect(markdown).toMatch(/^- `npm test` failed \(\w+#3\), passed at #5$/m);
   expect(markdown.match(/passed last/g)).toHaveLength(1);
+});
+
+test("every commit of a range is read, whatever its files hold and whichever are missing", async () => {
+  const shop = new Repository(onTestFinished);
+  const lines = Array.from({ length: 900 }, (_, i) => `const value${i} = sumOf(order);`);
+  shop.write("src/order.ts", ["export type Order = string;"]);
+  const order = shop.commit("Add orders");
+  const blob = shop.git("rev-parse", "HEAD:src/order.ts");
+  shop.write("src/values.ts", [...lines, "a NUL \0 that git takes for text"]);
+  const values = shop.commit("Add values");
+  const subjects = async () => {
+    const { commits } = await readHistory("HEAD~2..HEAD", { folder: shop.folder, trailers: true });
+    return commits.map(({ commit, subject, files }) => {
+      return [commit, subject, files.reduce((sum, { added }) => sum + added.length, 0)];
+    });
+  };
+  const found = [values, "Add values", 901] as const;
+  expect(await subjects()).toEqual([found, [order, "Add orders", 1]]);
+  rmSync(join(shop.folder, ".git/objects", blob.slice(0, 2), blob.slice(2)));
+  expect(await subjects()).toEqual([found, [order, "Add orders", 0]]);
 });
 
 test("sessions are named by Entire's checkpoints in every place, and by notes of git-ai", async () => {

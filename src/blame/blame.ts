@@ -258,7 +258,7 @@ class Reader {
       else claims[at] = joined(known, claim);
     }
     for (const id of commit.named ?? []) {
-      const session = await this.#session(id);
+      const session = await this.#named(id);
       if (session === undefined) continue;
       const at = claims.findIndex((claim) => claim.session.id === session.id);
       const [known] = at < 0 ? [] : claims.splice(at, 1);
@@ -342,6 +342,16 @@ class Reader {
     const parent = this.#parents.get(key) ?? this.#tenant.findSessionByOrigin(key);
     this.#parents.set(key, parent);
     return (await parent) ?? session;
+  }
+
+  /** Of what a commit names, which is anybody's text: only a whole id counts, of one session. */
+  async #named(id: string): Promise<Session | undefined> {
+    const session = await this.#session(id).catch((error: unknown) => {
+      const { code } = BackscrollError.is(error) ? error : {};
+      if (code !== "session_ambiguous" && code !== "invalid_input") throw error;
+      return undefined;
+    });
+    return session?.id === id || (session && ownIdOf(session.origin) === id) ? session : undefined;
   }
 
   async #session(id: string | null | undefined): Promise<Session | undefined> {
