@@ -117,3 +117,9 @@ export function flag(help: string): { readonly type: "boolean"; readonly help: s
 export function usageError(message: string, field = "arguments"): BackscrollError {
   return new BackscrollError("invalid_input", message, { details: { field } });
 }
+
+/** Refuses options that would not be heeded; `why` follows the name. */
+export function refuseOthers(options: Readonly<Record<string, unknown>>, why: string): void {
+  const other = Object.entries(options).find(([, value]) => value !== undefined);
+  if (other !== undefined) throw usageError(`--${other[0]} ${why}`, `--${other[0]}`);
+}

@@ -30,6 +30,21 @@ export function commandLine(context: Context, words: string): string {
   return [programName(), words, ...options].join(" ");
 }
 
+/** Options as they were given, for the next page of the same; each with a space before it. */
+export function givenOptions(
+  options: Readonly<Record<string, unknown>>,
+  but: readonly string[],
+): string {
+  const given = Object.entries(options).filter(([name]) => !but.includes(name));
+  const words = given.flatMap(([name, value]) =>
+    [value].flat().flatMap((each) => {
+      if (each === undefined || each === false) return [];
+      return each === true ? [`--${name}`] : [`--${name}`, quote(String(each))];
+    }),
+  );
+  return words.map((word) => ` ${word}`).join("");
+}
+
 function programName(): string {
   const script = process.argv[1] ?? "";
   if (basename(script) === "backscroll") return "backscroll";

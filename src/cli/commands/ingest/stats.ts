@@ -1,7 +1,7 @@
 import { toWireStats } from "../../../api/stats.ts";
 import type { Stats, Sum } from "../../../engine/sessions/stats.ts";
 import { totalTokens } from "../../../model/prices.ts";
-import { type Command, defineCommand, option } from "../../command.ts";
+import { type Command, defineCommand, option, refuseOthers } from "../../command.ts";
 import type { Context } from "../../context.ts";
 import { counted, formatAmount, formatCount, formatDollars, pad } from "../../print.ts";
 import { printNoSessions } from "../../print-session.ts";
@@ -41,7 +41,10 @@ export const stats: Command = defineCommand({
   },
   examples: ["stats --since 30d", "stats --project shop", "stats 5f0c2a91"],
   run: (context, { SESSION }, options) => {
-    if (SESSION !== undefined) return usage.run(context, { SESSION }, {});
+    if (SESSION !== undefined) {
+      refuseOthers(options, "is for all sessions; leave out SESSION");
+      return usage.run(context, { SESSION }, {});
+    }
     return withStore(context, "read", async (tenant) => {
       const input = toInput("stats", options);
       const sums = await tenant.stats({

@@ -20,7 +20,7 @@ import { EXIT } from "../../exit.ts";
 import { maintainTenants } from "../../maintain-tenants.ts";
 import { counted, formatCount } from "../../print.ts";
 import { formatHit } from "../../print-hit.ts";
-import { commandLine, quote } from "../../program.ts";
+import { commandLine, givenOptions, quote } from "../../program.ts";
 import { withOwnEngine, withStore } from "../../store.ts";
 import { oneLine } from "../../text.ts";
 import { toCount } from "../../values.ts";
@@ -105,6 +105,11 @@ export const search: Command = defineCommand({
   examples: ["search why does the cron job run twice", "search 'acquireLock -test since:30d' -B 3"],
   run: (context, { QUERY }, options) =>
     withStore(context, "read", async (tenant) => {
+      const page = toCount(options.page, "--page") ?? 1;
+      if (page === 0) throw usageError("--page counts from 1", "--page");
+      if (options.page !== undefined && options.cursor !== undefined) {
+        throw usageError("--page and --cursor cannot go together", "--page");
+      }
       const style = {
         before: toCount(options.before, "--before") ?? 1,
         after: toCount(options.after, "--after") ?? 1,
@@ -126,7 +131,6 @@ export const search: Command = defineCommand({
       if (result.indexing && (await completeIndex(context, tenant))) {
         result = await tenant.searchSessions(QUERY, input);
       }
-      const page = toCount(options.page, "--page") ?? 1;
       for (let turned = 1; turned < page && result.hits.length > 0; turned++) {
         const { nextCursor: cursor } = result;
         const next = cursor && (await tenant.searchSessions(QUERY, { ...input, cursor }));
@@ -134,7 +138,7 @@ export const search: Command = defineCommand({
       }
       result = { ...result, hits: await withChangedFiles(tenant, result.hits) };
       await print(context, result, isTalk ? undefined : style);
-      if (!context.json) tellTotal(context, QUERY, result, page);
+      if (!context.json) tellTotal(context, QUERY, result, options);
       if (page > 1 && result.hits.length === 0) return EXIT.nothing;
       if (result.hits.length === 0 && !context.json) {
         // "None" is said only if all of the index was read.
@@ -156,12 +160,20 @@ function toRanking(name: string | undefined): "default" | "plain" | undefined {
 const NO_SESSION = "No session has the ";
 
 /** `About 140 sessions. More: backscroll search cron --page 2`. */
-function tellTotal(context: Context, query: string, result: SearchResult, page: number): void {
-  const { hits, total = 0, nextCursor } = result;
+function tellTotal(
+  context: Context,
+  query: string,
+  { hits, total = 0, nextCursor }: SearchResult,
+  { page, ...options }: Readonly<Record<string, unknown>>,
+): void {
   if (nextCursor === undefined || hits.length === 0) return;
   const about = total > hits.length ? `About ${counted(total, "session")}. ` : "";
-  const more = commandLine(context, `search ${quote(query)} --page ${page + 1}`);
-  context.terminal.note(`${about}More: ${more}`);
+  const next =
+    options["cursor"] === undefined ? `--page ${Number(page ?? 1) + 1}` : `--cursor ${nextCursor}`;
+  const same = givenOptions(options, ["cursor"]);
+  context.terminal.note(
+    `${about}More: ${commandLine(context, `search ${quote(query)} ${next}${same}`)}`,
+  );
 }
 
 async function print(

@@ -5,11 +5,11 @@ import { defined } from "../../../model/defined.ts";
 import { outcomeWords, projectName } from "../../../model/display.ts";
 import { totalTokens } from "../../../model/prices.ts";
 import type { Session } from "../../../model/session.ts";
-import { type Command, defineCommand, flag, option } from "../../command.ts";
+import { type Command, defineCommand, flag, option, refuseOthers } from "../../command.ts";
 import { EXIT } from "../../exit.ts";
 import { formatAge, formatCount, formatDollars, formatTable, formatTime } from "../../print.ts";
 import { printNoSessions } from "../../print-session.ts";
-import { commandLine } from "../../program.ts";
+import { commandLine, givenOptions } from "../../program.ts";
 import { withStore } from "../../store.ts";
 import { clip, oneLine } from "../../text.ts";
 import { sessions } from "../gateway/routes.ts";
@@ -106,7 +106,8 @@ export const list: Command = defineCommand({
   examples: ["list --agent coder --since 7d"],
   run: (context, _args, options) => {
     if (options.keys) {
-      const { limit, cursor } = options;
+      const { limit, cursor, keys: _, ...others } = options;
+      refuseOthers(others, "does not go with --keys; --limit and --cursor do");
       return sessions.run(context, {}, defined({ limit, cursor }));
     }
     return withStore(context, "read", async (tenant) => {
@@ -151,7 +152,8 @@ export const list: Command = defineCommand({
         terminal.note(`(×) Each run by itself: ${commandLine(context, "list --flat")}`);
       }
       if (page.nextCursor !== undefined) {
-        terminal.note(`More: ${commandLine(context, `list --cursor ${page.nextCursor}`)}`);
+        const same = givenOptions(options, ["cursor"]);
+        terminal.note(`More: ${commandLine(context, `list --cursor ${page.nextCursor}${same}`)}`);
       }
     });
   },

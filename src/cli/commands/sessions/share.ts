@@ -4,7 +4,7 @@ import { SHARE } from "../../../model/answers/store.ts";
 import { defined } from "../../../model/defined.ts";
 import { DEFAULT_SHARE_DAYS, MAX_SHARE_DAYS } from "../../../model/limits.ts";
 import { requireAllowed } from "../../../policy.ts";
-import { type Command, defineCommand, option } from "../../command.ts";
+import { type Command, defineCommand, option, usageError } from "../../command.ts";
 import { isServer } from "../../context.ts";
 import { formatTime } from "../../print.ts";
 import { printList } from "../../print-list.ts";
@@ -34,6 +34,12 @@ export const share: Command = defineCommand({
   examples: ["share 5f0c2a91", "share"],
   run: (context, { SESSION: ref }, options) => {
     const { terminal, json } = context;
+    if (options.end !== undefined && ref !== undefined) {
+      throw usageError("--end closes a link by its own id; leave out SESSION", "--end");
+    }
+    if (options.days !== undefined && (ref === undefined || options.end !== undefined)) {
+      throw usageError("--days needs a SESSION to share", "--days");
+    }
     if (options.end !== undefined) {
       const id = options.end;
       return withStore(context, "write", async (tenant) => {
