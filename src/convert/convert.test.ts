@@ -366,3 +366,20 @@ test.each([
     await expect(session.append(answer as never)).rejects.toThrow(converter);
   },
 );
+
+test("a call without tools and spoken words of OpenAI are kept, and Google may answer nothing", () => {
+  const audio = { id: "audio_1", data: "UklGRg", transcript: "It holds 42." };
+  const talk = [
+    { role: "assistant", content: null, function_call: { name: "read", arguments: "{}" } },
+    { role: "function", name: "read", content: "42" },
+    { role: "assistant", content: null, audio },
+  ];
+  expect(fromOpenAIChat(talk).map(({ content }) => content)).toEqual([
+    [{ type: "tool_use", id: "read", name: "read", input: "{}" }],
+    [{ type: "tool_result", toolUseId: "read", toolName: "read", output: "42", isError: false }],
+    [{ type: "opaque", provider: "openai", json: JSON.stringify({ audio }) }],
+  ]);
+  for (const candidates of [[{ finishReason: "SAFETY" }], [], undefined]) {
+    expect(fromGoogle({ candidates, promptFeedback: { blockReason: "SAFETY" } })).toEqual([]);
+  }
+});

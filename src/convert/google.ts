@@ -26,8 +26,9 @@ export function fromGoogle(given: object | readonly object[]): ConvertedMessage[
   const calls = new Calls();
   if (!Array.isArray(given) && "candidates" in given) {
     const { candidates, usageMetadata, modelVersion } = given as Fields;
-    const [first] = listOf(candidates);
-    const content = fieldsOf(first, "response.candidates[0]")["content"];
+    const [first] = listOf(candidates ?? []);
+    // What was blocked, or ended before its first word, has no content.
+    const { content = {} } = first === undefined ? {} : fieldsOf(first, "response.candidates[0]");
     const messages = filled(toMessages(content, "response.candidates[0].content", calls));
     return withCall(messages, { ...modelOf(modelVersion), ...usageOfCall(usageMetadata) });
   }

@@ -78,7 +78,14 @@ function toMessage(given: unknown, field: string, provider: string): ConvertedMe
   const calls = listOf(message["tool_calls"] ?? message["toolCalls"] ?? []).map((call, i) =>
     toCall(call, `${field}.tool_calls[${i}]`),
   );
-  return { role, content: [...thinking, ...content, ...texts(message["refusal"]), ...calls] };
+  const { function_call: called, audio } = message;
+  // Before tools a call had no id: its result is named by the function.
+  if (isObject(called)) {
+    calls.push(toCall({ id: called["name"], function: called }, `${field}.function_call`));
+  }
+  const spoken = isObject(audio) ? [own(provider, { audio }, `${field}.audio`)] : [];
+  const refusal = texts(message["refusal"]);
+  return { role, content: [...thinking, ...content, ...spoken, ...refusal, ...calls] };
 }
 
 /** Only text: a string, as most tools give it. */
