@@ -311,6 +311,21 @@ describe.each(WORLDS)("blame on %s", (_, openWorld) => {
     const large = { commit: "0123456789abcdef", subject: "Generate it all", files, ...at };
     const { answers } = await blameWork(world.engine, { commits: [large, ...found] });
     expect(answers.map(({ sessions }) => sessions.map(({ id }) => id))).toEqual([[], [tax]]);
+
+    const [{ files: own = [], ...commit } = large] = found;
+    const generated = Array.from({ length: 6 }, (_, i) => ({ ...files[0], path: `src/g${i}.ts` }));
+    const both = { ...commit, files: [...generated, ...own] as typeof files };
+    const digest = await digestWork(world.engine, { commits: [both, large] });
+    expect(digest.markdown).toContain("src/tax.ts +4");
+    expect(digest.conversations).toBe(1);
+    const lines = own.flatMap(({ path, added }) =>
+      added.map((text, i) => ({ commit: commit.commit, path, number: i + 1, text })),
+    );
+    const file = { path: "src/tax.ts", lines };
+    const told = await blameWork(world.engine, { commits: [large, both], ...file });
+    expect(told.answers.map((answer) => [answer.lines?.first, answer.sessions[0]?.id])).toEqual([
+      [1, tax],
+    ]);
   });
 
   test("a branch is digested for a reviewer", async () => {

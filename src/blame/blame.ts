@@ -43,7 +43,9 @@ type Blaming = TenantApi & { blameWork?(input: BlameInput): Promise<Blame> };
 const MAX_COMMITS = 1_000;
 const MAX_LINES = 5_000;
 /** Lines that are asked for at once. */
-const BATCH = 20_000;
+export const BATCH = 20_000;
+/** Of one commit in a request, beside those before it. */
+const MOST_SENT = 3 * BATCH;
 
 export async function blameWork(tenant: Blaming, input: BlameInput): Promise<Blame> {
   const { commits, lines, path = "" } = checkFields(input, "options", INPUTS.blameWork);
@@ -55,12 +57,18 @@ export async function blameWork(tenant: Blaming, input: BlameInput): Promise<Bla
   for (const line of lines ?? []) checkPart(line, "lines", INPUTS["blameWork.lines"]);
   checkCount("lines", lines?.length ?? 0, MAX_LINES, "ask for a part of the file");
   if (tenant.blameWork !== undefined) {
-    if (lines !== undefined) return tenant.blameWork(input);
     const parts: Blame[] = [];
     // A request is bounded.
-    for (const batch of batches(commits)) parts.push(await tenant.blameWork({ commits: batch }));
+    for (const batch of batches(commits)) {
+      const hashes = new Set(batch.map(({ commit }) => commit));
+      const own = lines && { lines: lines.filter(({ commit }) => hashes.has(commit)), path };
+      parts.push(await tenant.blameWork({ commits: batch.map(bounded), ...own }));
+    }
     return {
-      answers: parts.flatMap(({ answers }) => answers),
+      answers: inOrder(
+        parts.flatMap(({ answers }) => answers),
+        lines,
+      ),
       incomplete: parts.some(({ incomplete }) => incomplete),
     };
   }
@@ -83,13 +91,12 @@ export async function blameWork(tenant: Blaming, input: BlameInput): Promise<Bla
     await reader.locate(subjects, found);
     for (const subject of subjects) answers.push(await reader.answer(subject, found));
   }
-  return {
-    incomplete,
-    answers:
-      lines === undefined
-        ? answers
-        : answers.toSorted((a, b) => (a.lines?.first ?? 0) - (b.lines?.first ?? 0)),
-  };
+  return { incomplete, answers: inOrder(answers, lines) };
+}
+
+function inOrder(answers: readonly Blamed[], lines: BlameInput["lines"]): readonly Blamed[] {
+  if (lines === undefined) return answers;
+  return answers.toSorted((a, b) => (a.lines?.first ?? 0) - (b.lines?.first ?? 0));
 }
 
 function checkCount(field: string, count: number, most: number, way: string): void {
@@ -103,11 +110,30 @@ function checkCount(field: string, count: number, most: number, way: string): vo
   );
 }
 
+/** The changed lines of commits. */
+export function countLines(commits: readonly Pick<BlamedCommit, "files">[]): number {
+  const files = commits.flatMap((commit) => commit.files);
+  return files.reduce((sum, { added, removed }) => sum + added.length + removed.length, 0);
+}
+
+/** A commit that one request can hold: of its longest files, which are generated, the beginnings. */
+function bounded(commit: BlamedCommit): BlamedCommit {
+  let { files } = commit;
+  let most = Math.max(0, ...files.flatMap(({ added, removed }) => [added.length, removed.length]));
+  while (countLines([{ files }]) > MOST_SENT && most > 1) {
+    most = Math.ceil(most / 2);
+    files = files.map(({ path, added, removed }) => {
+      return { path, added: added.slice(0, most), removed: removed.slice(0, most) };
+    });
+  }
+  return { ...commit, files };
+}
+
 function* batches(commits: readonly BlamedCommit[]): Iterable<readonly BlamedCommit[]> {
   let [batch, size] = [[] as BlamedCommit[], 0];
   for (const commit of commits) {
     batch.push(commit);
-    for (const { added, removed } of commit.files) size += added.length + removed.length;
+    size += countLines([commit]);
     if (size < BATCH) continue;
     yield batch;
     [batch, size] = [[], 0];

@@ -18,7 +18,7 @@ import { isLookup } from "../recap/recap.ts";
 import { isSameFile } from "../recap/trace-session.ts";
 import { reasonsIn } from "../unasked/file/decisions.ts";
 import type { BlamedCommit, BlamedSession, BlameInput } from "./blame.ts";
-import { blameWork } from "./blame.ts";
+import { BATCH, blameWork, countLines } from "./blame.ts";
 import { didPass, isTestRun } from "./explain.ts";
 import { quoted } from "./show-blame.ts";
 
@@ -42,7 +42,9 @@ type Digesting = TenantApi & { digestWork?(input: DigestInput): Promise<WorkDige
 
 export async function digestWork(tenant: Digesting, input: DigestInput): Promise<WorkDigest> {
   checkFields(input, "options", INPUTS.digestWork);
-  if (tenant.digestWork !== undefined) return tenant.digestWork(input);
+  // What is too much for one request is asked for in parts, and put together here.
+  const isSmall = countLines(input.commits) <= BATCH;
+  if (tenant.digestWork !== undefined && isSmall) return tenant.digestWork(input);
   const { answers, incomplete } = await blameWork(tenant, input);
   const works = new Map<string, Work>();
   for (const [i, { sessions }] of answers.entries()) {
