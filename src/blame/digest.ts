@@ -16,7 +16,7 @@ import type { FieldsOf } from "../model/shape.ts";
 import { bareCommand, type Call, readActs } from "../recap/read-acts.ts";
 import { isLookup } from "../recap/recap.ts";
 import { isSameFile } from "../recap/trace-session.ts";
-import { reasonsIn } from "../unasked/file/decisions.ts";
+import { reasonFinder } from "../unasked/file/decisions.ts";
 import type { BlamedCommit, BlamedSession, BlameInput } from "./blame.ts";
 import { BATCH, blameWork, countLines } from "./blame.ts";
 import { didPass, isTestRun } from "./explain.ts";
@@ -113,9 +113,10 @@ async function partsOf(tenant: TenantApi, { session, commits, asked }: Work): Pr
   const calls = acts.filter((act) => act.type === "call");
   const files = commits.flatMap((commit) => commit.files);
   const lines = files.flatMap(({ added, removed }) => [...added, ...removed]).join("\n");
+  const reasonsIn = reasonFinder(lines);
   const decided = acts.flatMap((act) =>
     act.type === "said"
-      ? reasonsIn(act.text, lines).map((each) => ({ ...each, index: act.index }))
+      ? reasonsIn(act.text).map((each) => ({ ...each, index: act.index }))
       : [],
   );
   const ruled = decided.filter(({ score }) => score >= DECIDED).sort((a, b) => b.score - a.score);

@@ -5,7 +5,7 @@ import { inputTextOf, textOf } from "../model/block.ts";
 import { type Act, actsOf, bareCommand, type Call } from "../recap/read-acts.ts";
 import type { RecapLine } from "../recap/recap.ts";
 import { isLookup } from "../recap/recap.ts";
-import { reasonsIn } from "../unasked/file/decisions.ts";
+import { reasonFinder } from "../unasked/file/decisions.ts";
 import { askedBefore } from "./asked.ts";
 import { type ChangedLines, changedLines } from "./lines/changed-lines.ts";
 
@@ -104,10 +104,11 @@ interface Page {
 /** The agent's sentence that names something of the lines, one with a reason first. */
 function becauseOf(acts: readonly Act[], changes: ChangedLines["changes"]): RecapLine | undefined {
   const lines = changes.flatMap(({ added, removed }) => [...added, ...removed]).join("\n");
+  const reasonsIn = reasonFinder(lines);
   let [best, most] = [undefined as RecapLine | undefined, 0];
   for (const act of acts) {
     if (act.type !== "said" || act.role !== "assistant") continue;
-    for (const { text, score } of reasonsIn(act.text, lines)) {
+    for (const { text, score } of reasonsIn(act.text)) {
       if (score >= most) [best, most] = [{ index: act.index, text }, score];
     }
   }

@@ -43,17 +43,21 @@ export function decisionsIn(
 /** Code in a sentence. */
 const CODE = /`([^`]{3,60})`/g;
 
-/** The sentences that name something of changed lines; those that give a reason score more. */
-export function reasonsIn(text: string, lines: string): readonly Statement[] {
+/**
+ * Finds the sentences of texts that name something of changed lines; those that give a reason score
+ * more. The lines, which may be megabytes, are read once for all texts.
+ */
+export function reasonFinder(lines: string): (text: string) => readonly Statement[] {
   const names = [...namesIn([lines])];
-  return sentencesOf(text).flatMap((sentence) => {
-    const quoted = Array.from(sentence.matchAll(CODE), ([, code = ""]) => code);
-    const spans = quoted.filter((code) => !names.includes(code) && lines.includes(code));
-    const named = names.filter((name) => sentence.includes(name)).length + spans.length;
-    if (named === 0 || NO_DECISION.test(sentence)) return [];
-    const reason = Number(GIVES_REASON.test(sentence)) + Number(RULES_OUT.test(sentence));
-    return [{ text: sentence, score: Math.min(2, named) + 2 * reason }];
-  });
+  return (text) =>
+    sentencesOf(text).flatMap((sentence) => {
+      const quoted = Array.from(sentence.matchAll(CODE), ([, code = ""]) => code);
+      const spans = quoted.filter((code) => !names.includes(code) && lines.includes(code));
+      const named = names.filter((name) => sentence.includes(name)).length + spans.length;
+      if (named === 0 || NO_DECISION.test(sentence)) return [];
+      const reason = Number(GIVES_REASON.test(sentence)) + Number(RULES_OUT.test(sentence));
+      return [{ text: sentence, score: Math.min(2, named) + 2 * reason }];
+    });
 }
 
 /** A sentence that rules out, and names one thing of the change and a reason, or two things. */
