@@ -70,9 +70,11 @@ test("sources have unique names", () => {
   expect(new Set(SOURCE_NAMES).size).toBe(SOURCE_NAMES.length);
 });
 
-test("resume commands contain no id that a shell could misread", () => {
+test("resume commands contain no id that a shell or the agent could misread", () => {
   for (const source of SOURCES) {
-    const command = source.resumeCommand?.({ id: "x; rm -rf ~", cwd: null }) ?? "";
-    expect(command).not.toContain("rm -rf");
+    for (const id of ["x; rm -rf ~", "--dangerously-skip-permissions"]) {
+      const command = source.resumeCommand?.({ id, cwd: null }) ?? "";
+      expect(command).not.toContain(id);
+    }
   }
 });

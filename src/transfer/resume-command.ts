@@ -37,7 +37,7 @@ export function resumeCommand({ origin }: Session): ResumeCommand {
     ? RESUME_COMMANDS[source as Resumable]
     : undefined;
   // A sub-agent's session is part of another: agents cannot continue it alone.
-  const isOwn = id !== null && /^[\w.-]+$/.test(id) && (source !== "pi" || file !== "");
+  const isOwn = id !== null && /^\w[\w.-]*$/.test(id) && (source !== "pi" || file !== "");
   return {
     command: make !== undefined && isOwn ? make(id, file) : null,
     folder: projectPath ?? null,

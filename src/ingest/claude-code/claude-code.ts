@@ -124,7 +124,7 @@ export const CLAUDE_CODE: TranscriptSource = {
   resumeCommand({ id, cwd }) {
     // A sub-agent cannot be resumed; its parent can.
     const [session = ""] = id.split("/");
-    if (!/^[\w.-]+$/.test(session)) return null;
+    if (!/^\w[\w.-]*$/.test(session)) return null;
     const command = `claude --resume ${session}`;
     return cwd === null ? command : `cd ${quote(cwd)} && ${command}`;
   },

@@ -104,7 +104,7 @@ export const CODEX: TranscriptSource = {
   },
 
   resumeCommand({ id }) {
-    return /^[\w.-]+$/.test(id) ? `codex resume ${id}` : null;
+    return /^\w[\w.-]*$/.test(id) ? `codex resume ${id}` : null;
   },
 };
 
