@@ -7,16 +7,25 @@ export interface LineCounts {
   readonly removed: number;
 }
 
-/** Beyond so many compared pairs of lines, all changed lines count. */
+/** Pairs of lines that are still compared; after them, all changed lines of an edit count. */
+export interface ComparedPairs {
+  left: number;
+}
+
+/** Some milliseconds. */
 const MAX_PAIRS = 1_000_000;
 
-/** Of the arguments of an edit, in the forms of several agents. */
-export function countChanges(input: string): LineCounts {
+/** Of the arguments of an edit, in the forms of several agents. `pairs` is shared by several. */
+export function countChanges(
+  input: string,
+  pairs: ComparedPairs = { left: MAX_PAIRS },
+): LineCounts {
   const value = parse(input);
   if (!isPlainObject(value)) return ofPatch(input);
   const { edits, patch, input: text, content, file_text: file } = value;
-  if (Array.isArray(edits)) return edits.map(ofEdit).reduce(sum, NONE);
-  if (EDIT_FIELDS.some(([before]) => typeof value[before] === "string")) return ofEdit(value);
+  if (Array.isArray(edits)) return edits.map((each) => ofEdit(each, pairs)).reduce(sum, NONE);
+  if (EDIT_FIELDS.some(([before]) => typeof value[before] === "string"))
+    return ofEdit(value, pairs);
   for (const each of [patch, text]) if (typeof each === "string") return ofPatch(each);
   for (const each of [content, file]) {
     if (typeof each === "string") return { added: linesOf(each).length, removed: 0 };
@@ -35,11 +44,11 @@ function sum(one: LineCounts, other: LineCounts): LineCounts {
   return { added: one.added + other.added, removed: one.removed + other.removed };
 }
 
-function ofEdit(edit: unknown): LineCounts {
+function ofEdit(edit: unknown, pairs: ComparedPairs): LineCounts {
   if (!isPlainObject(edit)) return NONE;
   for (const [before, after] of EDIT_FIELDS) {
     const [from, to] = [edit[before], edit[after]];
-    if (typeof from === "string") return compare(from, typeof to === "string" ? to : "");
+    if (typeof from === "string") return compare(from, typeof to === "string" ? to : "", pairs);
   }
   return NONE;
 }
@@ -51,7 +60,7 @@ function ofPatch(patch: string): LineCounts {
   return { added: count("+"), removed: count("-") };
 }
 
-function compare(before: string, after: string): LineCounts {
+function compare(before: string, after: string, pairs: ComparedPairs): LineCounts {
   let [from, to] = [linesOf(before), linesOf(after)];
   let start = 0;
   while (start < from.length && start < to.length && from[start] === to[start]) start++;
@@ -60,20 +69,31 @@ function compare(before: string, after: string): LineCounts {
     from.pop();
     to.pop();
   }
-  const kept = from.length * to.length > MAX_PAIRS ? 0 : commonLines(from, to);
+  const needed = from.length * to.length;
+  const isTooMuch = needed > Math.min(pairs.left, MAX_PAIRS);
+  if (!isTooMuch) pairs.left -= needed;
+  const kept = isTooMuch ? 0 : commonLines(from, to);
   return { added: to.length - kept, removed: from.length - kept };
 }
 
 /** The length of the longest common subsequence. */
 function commonLines(from: readonly string[], to: readonly string[]): number {
+  const numbers = new Map<string, number>();
+  const numbered = (line: string) => {
+    const known = numbers.get(line) ?? numbers.size;
+    numbers.set(line, known);
+    return known;
+  };
+  const others = Uint32Array.from(to, numbered);
   let row = new Uint32Array(to.length + 1);
-  for (const line of from) {
-    const next = new Uint32Array(to.length + 1);
-    for (const [at, other] of to.entries()) {
-      next[at + 1] =
-        line === other ? (row[at] ?? 0) + 1 : Math.max(row[at + 1] ?? 0, next[at] ?? 0);
+  let next = new Uint32Array(to.length + 1);
+  for (const line of Uint32Array.from(from, numbered)) {
+    for (let at = 0; at < others.length; at++) {
+      const kept = row[at] as number;
+      const best = Math.max(row[at + 1] as number, next[at] as number);
+      next[at + 1] = line === others[at] ? kept + 1 : best;
     }
-    row = next;
+    [row, next] = [next, row];
   }
   return row.at(-1) ?? 0;
 }

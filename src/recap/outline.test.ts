@@ -1,6 +1,7 @@
 import { diffLines } from "diff";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { cpuMs } from "../../test/support/cpu-time.ts";
 import { open } from "../index.ts";
 import { countChanges } from "./count-changes.ts";
 import { outlineSession } from "./outline.ts";
@@ -95,5 +96,14 @@ describe("an outline", () => {
     [{ patch: "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b" }, 1, 1],
   ])("counts the lines of %j", (input, added, removed) => {
     expect(countChanges(JSON.stringify(input))).toEqual({ added, removed });
+  });
+
+  test("compares the lines of many large edits only so long as it takes no time", () => {
+    const lines = (name: string) => Array.from({ length: 899 }, (_, i) => `${name}${i}`).join("\n");
+    const edit = { old_string: `a\n${lines("b")}`, new_string: `c\n${lines("d")}\na` };
+    const input = JSON.stringify({ edits: Array(300).fill(edit) });
+    let counted = { added: 0, removed: 0 };
+    expect(cpuMs(() => (counted = countChanges(input)))).toBeLessThan(1_500);
+    expect(counted).toEqual({ added: 270_299, removed: 269_999 });
   });
 });

@@ -10,7 +10,7 @@ import { INPUTS } from "../model/inputs/index.ts";
 import type { Outline, OutlineCall } from "../model/outline.ts";
 import { isInjected, withoutInjected } from "../search/document/injected.ts";
 import { type RunFinder, runFinder } from "../search/text/text-run.ts";
-import { countChanges } from "./count-changes.ts";
+import { type ComparedPairs, countChanges } from "./count-changes.ts";
 
 export interface OutlineInput {
   /** A leaf other than the active one. */
@@ -26,6 +26,8 @@ const MAX_READ = 2_000;
 /** Messages with their payloads per read. */
 const PAGE = 250;
 const TURN_CHARACTERS = 240;
+/** Pairs of lines that are compared for the sizes of edits: a tenth of a second. */
+const MAX_PAIRS = 20_000_000;
 
 export async function outlineSession(
   tenant: TenantApi,
@@ -61,6 +63,7 @@ class OutlineReader {
   readonly matches: number[] = [];
   readonly #find: RunFinder | undefined;
   readonly #commands = new Map<string, string>();
+  readonly #pairs: ComparedPairs = { left: MAX_PAIRS };
 
   constructor(find: RunFinder | undefined) {
     this.#find = find;
@@ -88,7 +91,7 @@ class OutlineReader {
     const [path = null] = changed;
     const kind =
       path !== null ? "edit" : commands.length > 0 ? "run" : read.length > 0 ? "read" : "other";
-    const lines = path === null ? { added: 0, removed: 0 } : countChanges(input);
+    const lines = path === null ? { added: 0, removed: 0 } : countChanges(input, this.#pairs);
     this.calls.delete(block.id);
     this.calls.set(block.id, { index, kind, failed: false, path, ...lines });
     if (commands.length > 0) this.#commands.set(block.id, commands.join("\n"));
