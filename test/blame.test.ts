@@ -3,7 +3,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readHistory } from "../src/cli/git-history.ts";
 import type { EngineApi } from "../src/engine/interfaces.ts";
 import type { CreateSessionInput } from "../src/engine/session-input.ts";
@@ -331,7 +331,19 @@ describe.each(WORLDS)("blame on %s", (_, openWorld) => {
   test("a branch is digested for a reviewer", async () => {
     const place = { folder: shop.folder, trailers: false };
     const { commits: found } = await readHistory(`${commits.tax}~1..${commits.cart}`, place);
+    let [reading, most] = [0, 0];
+    const { listMessages } = world.engine;
+    const reads = vi.spyOn(world.engine, "listMessages").mockImplementation(async (...given) => {
+      most = Math.max(most, ++reading);
+      try {
+        return await listMessages.apply(world.engine, given);
+      } finally {
+        reading--;
+      }
+    });
     const digest = await digestWork(world.engine, { commits: found });
+    reads.mockRestore();
+    expect(most, "conversations that are read at a time").toBeLessThan(2);
     const asked = digest.markdown.split("\n").filter((line) => line.startsWith('- "'));
     expect(asked.map((line) => line.split('"')[1])).toEqual([
       expect.stringContaining("Count the items of a cart for the badge."),

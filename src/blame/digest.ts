@@ -58,7 +58,9 @@ export async function digestWork(tenant: Digesting, input: DigestInput): Promise
     }
   }
   const all = [...works.values()];
-  const parts = await Promise.all(all.map((work) => partsOf(tenant, work)));
+  const parts: Parts[] = [];
+  // Each may be megabytes: one at a time.
+  for (const work of all) parts.push(await partsOf(tenant, work));
   const together = (name: keyof Parts, most: number) =>
     limited(
       parts.flatMap((each) => each[name]),
@@ -115,9 +117,7 @@ async function partsOf(tenant: TenantApi, { session, commits, asked }: Work): Pr
   const lines = files.flatMap(({ added, removed }) => [...added, ...removed]).join("\n");
   const reasonsIn = reasonFinder(lines);
   const decided = acts.flatMap((act) =>
-    act.type === "said"
-      ? reasonsIn(act.text).map((each) => ({ ...each, index: act.index }))
-      : [],
+    act.type === "said" ? reasonsIn(act.text).map((each) => ({ ...each, index: act.index })) : [],
   );
   const ruled = decided.filter(({ score }) => score >= DECIDED).sort((a, b) => b.score - a.score);
   const { costMicroUsd, tokens } = (await tenant.stats({ session: id })).total;
