@@ -7,8 +7,10 @@ test("changed lines are read once for all messages, however many they are", () =
   const reasonsIn = reasonFinder([...lock, "const rate = rateOfCountry(order);"].join("\n"));
   const text = "I keep rateOfCountry, because countries differ. Then all of it is tested again.";
   let found = 0;
-  expect(cpuMs(() => {
-    for (let i = 0; i < 1_000; i++) found += reasonsIn(text).length;
-  })).toBeLessThan(2_000);
+  expect(
+    cpuMs(() => {
+      for (let i = 0; i < 1_000; i++) found += reasonsIn(text).length;
+    }),
+  ).toBeLessThan(2_000);
   expect(found).toBe(1_000);
 });
