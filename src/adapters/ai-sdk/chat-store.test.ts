@@ -53,6 +53,13 @@ describe.each(["sqlite", "postgres", "client"] as const)("chats on %s", (where) 
   });
   afterAll(() => end());
 
+  test("a mistyped id makes no chat", async () => {
+    const unknown = { code: "invalid_input", details: { field: "chatId" } };
+    await expect(chats.rename("mistyped", "Cron")).rejects.toMatchObject(unknown);
+    await expect(chats.choose("mistyped", "01M7TTFQW8")).rejects.toMatchObject(unknown);
+    expect((await chats.list()).chats.map(({ id }) => id)).not.toContain("mistyped");
+  });
+
   test("round-trip unchanged", async () => {
     const messages: UIMessage[] = [
       say("u1", "why does cron run twice?"),

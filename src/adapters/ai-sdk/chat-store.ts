@@ -142,6 +142,11 @@ export function chatStore<Message extends UIMessageLike = AnyUIMessage>(
         tails.set(chat.id, await change(chat));
       }),
     );
+  /** A mistyped id makes no chat. */
+  const checkKnown = async (chatId: string) => {
+    if ((await sessions.find(keyOf(chatId))) !== undefined) return;
+    throw invalid("chatId", `there is no chat ${chatId}; list() names the chats`);
+  };
   return {
     session: (chatId) => tenant.ensureSession({ key: keyOf(chatId), agent, createdBy }),
     async load(chatId) {
@@ -199,6 +204,7 @@ export function chatStore<Message extends UIMessageLike = AnyUIMessage>(
     },
     async choose(chatId, entryId) {
       let chosen: Message[] = [];
+      await checkKnown(chatId);
       await write(chatId, async (chat) => {
         const meta = await chat.meta();
         let path = await readPath(chat, meta);
@@ -219,10 +225,12 @@ export function chatStore<Message extends UIMessageLike = AnyUIMessage>(
       const chats = await Promise.all(page.sessions.map((each) => toChat(tenant, each, keyPrefix)));
       return { chats, ...(page.nextCursor === undefined ? {} : { nextCursor: page.nextCursor }) };
     },
-    rename: (chatId, title) =>
-      sessions.run(keyOf(chatId), async (chat) => {
+    async rename(chatId, title) {
+      await checkKnown(chatId);
+      await sessions.run(keyOf(chatId), async (chat) => {
         await chat.setTitle(title);
-      }),
+      });
+    },
     delete: (chatId) => sessions.delete(keyOf(chatId)),
   };
 }
