@@ -22,7 +22,7 @@ import { type McpHost, nowOf } from "../host.ts";
 import { findNewestSession, findOwnSessions, OWN_LEFT_OUT } from "../own-session.ts";
 import { HIT_REACH, HIT_VIEW, showHit, toHitViews } from "../views/hit.ts";
 import { toLine } from "../views/line.ts";
-import { ABOUT, filterFields, id, name, QUERY, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
+import { ABOUT, filterFields, id, QUERY, sessionFilter, TIMES, TRUNCATED } from "./fields.ts";
 import { MEMORY_VIEW, type MemoryView, showMemory, toMemoryView } from "./memory.ts";
 import { defineTool, type Tool } from "./tool.ts";
 
@@ -39,6 +39,9 @@ const context = (where: string) =>
 
 const { agent, ...where } = filterFields("search");
 
+/** That of a search has marks of up to 200 hits. */
+const MAX_CURSOR = 4_096;
+
 const INPUT = z.object({
   query: QUERY,
   context_before: context("before"),
@@ -53,7 +56,7 @@ const INPUT = z.object({
     .max(MAX_HITS)
     .optional()
     .describe(`Hits; ${DEFAULT_MCP_HITS} if left out, ${DEFAULT_HITS} in full.`),
-  cursor: name("next_cursor of the previous page.").optional(),
+  cursor: z.string().max(MAX_CURSOR).describe("next_cursor of the previous page.").optional(),
   sort: z.enum(SEARCH_ORDERS).optional().describe("time: of the best the newest first."),
   with_notes: z.boolean().optional().describe("Also notes."),
   exclude_session: id("A session to leave out, such as the one you speak in.").optional(),
@@ -152,9 +155,13 @@ export const searchSessions: Tool = defineTool({
         items,
         toText: (shown, _from, to) => {
           const left = Math.max(0, count - to);
-          const more = left === 0 ? [] : [`${left} more hits do not fit into max_tokens.`];
           const found = quoteConversation(ABOUT_RECALLED, shown.join("\n"));
-          return [found, [...more, ...on].join(" "), ...pageOf(result), ...said].join("\n");
+          // The cursor of the page would pass over them.
+          const isCut = left > 0 && result.nextCursor !== undefined;
+          const way = isCut ? `: limit ${Math.max(1, to)} gives a cursor that goes on` : "";
+          const more = left > 0 ? [`${left} more hits do not fit into max_tokens${way}.`] : [];
+          const next = left > 0 ? [] : pageOf(result);
+          return [found, [...more, ...on].join(" "), ...next, ...said].join("\n");
         },
       },
       maxBytes,
