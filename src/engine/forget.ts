@@ -11,7 +11,6 @@ import { BackscrollError } from "../model/errors.ts";
 import { INPUTS } from "../model/inputs/index.ts";
 import { MAX_PAGE } from "../model/limits.ts";
 import type { Memory } from "../model/note.ts";
-import { isSubAgent } from "../model/session.ts";
 import type { FieldsOf } from "../model/shape.ts";
 import type { Tombstone as TombstoneRecord } from "../store/records.ts";
 import { sessionNotFound } from "../store/store-errors.ts";
@@ -77,7 +76,9 @@ export async function findForks(engine: EngineContext, sessionId: string): Promi
     do {
       const page = { limit: MAX_PAGE, ...(after === undefined ? {} : { after }) };
       const found = await engine.store.listSessions(engine.tenant, filter, page);
-      const ids = found.sessions.filter((each) => !isSubAgent(each)).map(({ id }) => id);
+      // The filter also finds what an agent started or went on with: sessions of their own.
+      const made = found.sessions.filter(({ parentSessionId }) => parentSessionId === parent);
+      const ids = made.map(({ id }) => id);
       forks.push(...ids);
       parents.push(...ids);
       after = found.next;

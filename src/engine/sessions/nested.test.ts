@@ -63,6 +63,14 @@ describe.each(BACKENDS)("a list on %s", (_name, address) => {
     expect((await tenant.getSessionMeta(agents[0] ?? "")).parentSessionId).toBe(main);
     expect(await tenant.listDerived(main), "a sub-agent is no fork").toMatchObject({ forks: [] });
 
+    const later = await add(tenant, "Go on elsewhere", "later", { parent: "k", messages: 4 });
+    const fork = await tenant.session(main).fork({ createdBy: "ana" });
+    expect((await tenant.listDerived(main)).forks, "nor is what went on with it").toEqual([
+      fork.id,
+    ]);
+    await tenant.session(later).delete();
+    await fork.delete();
+
     expect((await tenant.listSessions({ subAgent: true })).sessions).toHaveLength(2);
     expect((await tenant.listSessions({ subAgent: false })).sessions).toHaveLength(11);
     const found = await tenant.searchSessions("look", { subAgent: false });
