@@ -167,7 +167,9 @@ test("an explicit window is given as text too", async () => {
 test("an answer keeps to max_tokens, and reports omissions", async () => {
   const text = await ask("search_sessions", { query: "zebra", max_tokens: 300 });
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_200);
-  expect(text).toMatch(/^\d more hits do not fit into max_tokens\. Read on: /m);
+  expect(text).toMatch(
+    /^\d more hits do not fit into max_tokens: limit \d gives a cursor that goes on\. Read on: /m,
+  );
   const page = await ask("list_messages", { session_id: long, max_tokens: 400 });
   const cursor = /on with cursor (\S+)/.exec(page)?.[1];
   expect(page).toContain("no more fit into max_tokens");
