@@ -1,7 +1,6 @@
 /** Which conversation wrote it: in a real repository, by real git, on both databases and a server. */
 
-import { execFileSync } from "node:child_process";
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { readHistory } from "../src/cli/git-history.ts";
@@ -13,9 +12,9 @@ import { trace } from "../src/mcp/tools/trace.ts";
 import { blameWork, digestWork } from "../src/work.ts";
 import { callCli } from "./support/cli.ts";
 import { createFolder } from "./support/folder.ts";
+import { Repository } from "./support/repository.ts";
 import { WORLDS, type World } from "./support/worlds.ts";
 
-const START = Date.UTC(2026, 0, 5, 9);
 const MINUTE = 60_000;
 
 const TAX = [
@@ -27,47 +26,6 @@ const TAX = [
 const TAX_BY_LINE =
   "  return order.lines.map((line) => roundCents(line.net * rate)).reduce(add, 0);";
 const CART = ["export function totalOf(cart: Cart): number {", "  return cart.items.length;", "}"];
-
-/** A repository, and the time of its next commit. */
-class Repository {
-  readonly folder: string;
-  now = START;
-
-  constructor(onFinished: (remove: () => void) => void) {
-    this.folder = createFolder(onFinished);
-    this.git("init", "-q", "-b", "main");
-    this.write("README.md", ["A shop that was here before any conversation."]);
-    this.commit("Begin the shop");
-  }
-
-  git(...args: readonly string[]): string {
-    const at = `${Math.floor(this.now / 1_000)} +0000`;
-    const env = {
-      ...process.env,
-      GIT_AUTHOR_DATE: at,
-      GIT_COMMITTER_DATE: at,
-      GIT_CONFIG_GLOBAL: "/dev/null",
-      GIT_AUTHOR_NAME: "Ana",
-      GIT_AUTHOR_EMAIL: "ana@shop.example",
-      GIT_COMMITTER_NAME: "Ana",
-      GIT_COMMITTER_EMAIL: "ana@shop.example",
-    };
-    const { folder: cwd } = this;
-    return execFileSync("git", args, { cwd, env, encoding: "utf8", stdio: "pipe" }).trim();
-  }
-
-  write(path: string, lines: readonly string[]): void {
-    mkdirSync(join(this.folder, "src"), { recursive: true });
-    writeFileSync(join(this.folder, path), `${lines.join("\n")}\n`);
-  }
-
-  commit(subject: string): string {
-    this.now += MINUTE;
-    this.git("add", "-A");
-    this.git("commit", "-q", "-m", subject);
-    return this.git("rev-parse", "HEAD");
-  }
-}
 
 /** A session that writes files: its requests, and for each the file and the text. */
 async function talk(
@@ -386,65 +344,6 @@ test("a failed test is cured where it passes as a part of another command", asyn
   const { markdown } = await digestWork(engine, { commits });
   expect(markdown).toMatch(/^- `npm test` failed \(\w+#3\), passed at #5$/m);
   expect(markdown.match(/passed last/g)).toHaveLength(1);
-});
-
-test("every commit of a range is read, whatever its files hold and whichever are missing", async () => {
-  const shop = new Repository(onTestFinished);
-  const lines = Array.from({ length: 900 }, (_, i) => `const value${i} = sumOf(order);`);
-  shop.write("src/order.ts", ["export type Order = string;"]);
-  const order = shop.commit("Add orders");
-  const blob = shop.git("rev-parse", "HEAD:src/order.ts");
-  shop.write("src/values.ts", [...lines, "a NUL \0 that git takes for text"]);
-  const values = shop.commit("Add values");
-  const subjects = async () => {
-    const { commits } = await readHistory("HEAD~2..HEAD", { folder: shop.folder, trailers: true });
-    return commits.map(({ commit, subject, files }) => {
-      return [commit, subject, files.reduce((sum, { added }) => sum + added.length, 0)];
-    });
-  };
-  const found = [values, "Add values", 901] as const;
-  expect(await subjects()).toEqual([found, [order, "Add orders", 1]]);
-  rmSync(join(shop.folder, ".git/objects", blob.slice(0, 2), blob.slice(2)));
-  expect(await subjects()).toEqual([found, [order, "Add orders", 0]]);
-});
-
-test("sessions are named by Entire's checkpoints in every place, and by notes of git-ai", async () => {
-  const shop = new Repository(onTestFinished);
-  const keep = (path: string, sessions: Readonly<Record<string, string>>) => {
-    for (const [part, id] of Object.entries(sessions)) {
-      mkdirSync(join(shop.folder, path, part), { recursive: true });
-      writeFileSync(join(shop.folder, path, part, "metadata.json"), `{"session_id": "${id}"}`);
-    }
-  };
-  shop.git("checkout", "-q", "--orphan", "entire/checkpoints/v1");
-  keep("a3/b2c4d5e6f7", { "0": "one", "1": "2026-01-05-two" });
-  keep("b4/b2c4d5e6f7", { ".": "three" });
-  shop.commit("Checkpoints");
-  const ulid = "01KXGTTNGCEACC83QZEJ5YAF0D";
-  shop.git("checkout", "-q", "--orphan", "reference");
-  shop.git("rm", "-q", "-r", "-f", ".");
-  keep(".", { "0": "four" });
-  shop.git("update-ref", `refs/entire/checkpoints/0D/${ulid}`, shop.commit("A checkpoint"));
-  shop.git("checkout", "-q", "main");
-  shop.write("src/tax.ts", TAX);
-  const squash = shop.commit(
-    `Tax\n\n* One\n\nEntire-Checkpoint: a3b2c4d5e6f7\n\n* Two\n\nEntire-Checkpoint: b4b2c4d5e6f7`,
-  );
-  shop.write("src/cart.ts", CART);
-  const newer = shop.commit(`Cart\n\nEntire-Checkpoint: ${ulid}\nEntire-Checkpoint: 000000000000`);
-  const note = (json: unknown) => `src/tax.ts\n  s_1::t_1 1-4\n---\n${JSON.stringify(json)}`;
-  const agents = { s_1: { agent_id: { tool: "claude", id: "five" } }, s_2: {} };
-  shop.git("notes", "--ref=ai", "add", "-m", note({ sessions: agents, prompts: null }), newer);
-  shop.git("notes", "--ref=ai", "add", "-m", note({ humans: { h_1: { author: "Ana" } } }), squash);
-  const named = async (trailers: boolean) =>
-    (await readHistory("main~2..main", { folder: join(shop.folder, "src"), trailers })).commits.map(
-      (commit) => commit.named,
-    );
-  expect(await named(true)).toEqual([
-    ["four", "five"],
-    ["one", "two", "three"],
-  ]);
-  expect(await named(false)).toEqual([undefined, undefined]);
 });
 
 test("wrong arguments of trace get one error with the field, the limit and the way out", async () => {

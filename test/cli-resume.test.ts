@@ -253,9 +253,7 @@ describe("resume --restore", () => {
     expect([one.code, one.stdout]).toEqual([1, ""]);
     expect(one.stderr).toMatch(/not restored: \S+: (?:ENOTDIR|EEXIST)/);
     rmSync(folder);
-    const { restored } = await json<{ restored: { outcome: string }[] }>(
-      ...["resume", ID, "--restore"],
-    );
+    const { restored } = await json<{ restored: { outcome: string }[] }>("resume", ID, "--restore");
     expect(restored.map(({ outcome }) => outcome)).toEqual(["written", "written"]);
   });
 
