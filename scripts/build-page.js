@@ -62,6 +62,14 @@ export async function writePage() {
   return [...bundled, ...STYLES];
 }
 
+/** Descriptions of fields are for the OpenAPI document: the page's client reads only their kinds. */
+const WITHOUT_DESCRIPTIONS = {
+  name: "without-descriptions",
+  /** @param {string} code @param {string} id */
+  transform: (code, id) =>
+    id.includes("/src/model/") ? code.replace(/\babout:\s*"[^"\n]*",?/g, "") : null,
+};
+
 /**
  * @param {typeof import("rolldown").rolldown} rolldown
  * @param {Record<string, string>} input
@@ -76,6 +84,7 @@ async function bundle(rolldown, input, define, groups, format = "esm") {
     platform: "browser",
     tsconfig: false,
     transform: { define, jsx: { runtime: "automatic", importSource: "preact" } },
+    plugins: [WITHOUT_DESCRIPTIONS],
   });
   const { output } = await build.generate({
     format,

@@ -50,11 +50,15 @@ export async function* findInRepository(
   found: RepositoryFound,
 ): AsyncGenerator<readonly Candidate[]> {
   try {
-    const sessions = await findSessions(setting, repository, found);
+    const sessions = await withObjects(repository.gitFolder, (objects) =>
+      findSessions(setting, objects, repository, found),
+    );
     found.sessions = sessions.length;
     yield sessions;
     if (!repository.isBare) return;
-    const histories = await findHistories(repository);
+    const histories = await withObjects(repository.gitFolder, (objects) =>
+      findHistories(objects, repository),
+    );
     found.histories = histories.length;
     yield histories;
   } catch (error) {
@@ -76,13 +80,26 @@ interface Remembered {
 /** A larger state is not kept: the trees are then read each time. */
 const MAX_STATE_CHARACTERS = 1024 * 1024;
 
+/** Node 22 has no `await using`. */
+async function withObjects<Result>(
+  gitFolder: string,
+  use: (objects: GitObjects) => Promise<Result>,
+): Promise<Result> {
+  const objects = new GitObjects(gitFolder);
+  try {
+    return await use(objects);
+  } finally {
+    await objects[Symbol.asyncDispose]();
+  }
+}
+
 async function findSessions(
   setting: Looking,
+  objects: GitObjects,
   { gitFolder, remote }: Repository,
   found: RepositoryFound,
 ): Promise<readonly Candidate[]> {
   const folder = join(gitFolder, "entire", "checkpoints");
-  await using objects = new GitObjects(gitFolder);
   const references = await objects.references(...CHECKPOINT_REFERENCES);
   const ids = [...new Set(references.map(({ id }) => id))].sort();
   if (ids.length === 0) return [];
@@ -109,13 +126,14 @@ async function findSessions(
     hint: undefined,
     named: false,
     repository: { remote },
-    write: async (to) => {
-      await using own = new GitObjects(gitFolder);
-      const problems = new ProblemLog();
-      const session = (await find(own, new ProblemLog())).find((each) => each.name === name);
-      if (session !== undefined) await writeFile(to, joinCheckpoints(own, session, problems), NEW);
-      return problems;
-    },
+    write: (to) =>
+      withObjects(gitFolder, async (own) => {
+        const problems = new ProblemLog();
+        const session = (await find(own, new ProblemLog())).find((each) => each.name === name);
+        if (session !== undefined)
+          await writeFile(to, joinCheckpoints(own, session, problems), NEW);
+        return problems;
+      }),
   }));
 }
 
@@ -161,8 +179,10 @@ async function remember(
 }
 
 /** Histories of SpecStory in the newest commit: a bare clone has no working tree. */
-async function findHistories({ gitFolder, remote }: Repository): Promise<readonly Candidate[]> {
-  await using objects = new GitObjects(gitFolder);
+async function findHistories(
+  objects: GitObjects,
+  { gitFolder, remote }: Repository,
+): Promise<readonly Candidate[]> {
   // A new repository has no commit yet.
   const all = await objects.files("HEAD").catch(() => []);
   const files = all.filter(({ path }) => isHistory(path));
@@ -176,8 +196,7 @@ async function findHistories({ gitFolder, remote }: Repository): Promise<readonl
     named: false,
     repository: { remote },
     write: async (to) => {
-      await using own = new GitObjects(gitFolder);
-      const bytes = await own.read(id, Number.POSITIVE_INFINITY);
+      const bytes = await withObjects(gitFolder, (own) => own.read(id, Number.POSITIVE_INFINITY));
       const problems = new ProblemLog();
       if (bytes === undefined) problems.add("unreadable", `${path} (${id}) is not in this clone`);
       else await writeFile(to, bytes, NEW);

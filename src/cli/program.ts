@@ -30,12 +30,17 @@ export function commandLine(context: Context, words: string): string {
   return [programName(), words, ...options].join(" ");
 }
 
+/** Options that `commandLine` adds. */
+const OF_STORE = ["db", "tenant"];
+
 /** Options as they were given, for the next page of the same; each with a space before it. */
 export function givenOptions(
   options: Readonly<Record<string, unknown>>,
   but: readonly string[],
 ): string {
-  const given = Object.entries(options).filter(([name]) => !but.includes(name));
+  const given = Object.entries(options).filter(
+    ([name]) => !but.includes(name) && !OF_STORE.includes(name),
+  );
   const words = given.flatMap(([name, value]) =>
     [value].flat().flatMap((each) => {
       if (each === undefined || each === false) return [];
