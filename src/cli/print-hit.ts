@@ -63,7 +63,9 @@ function formatTalk({ window, exchange, meta }: Hit, terminal: Terminal): string
     // An answer says more than its request, which the person knows.
     const count = item.role === "user" && items.length > 1 ? 1 : TALK_LINES;
     const head = `${name.padEnd(who)}  ${ref.padEnd(number)}  `;
-    return tellingLines(item, count).map((line, row) => {
+    const lines = tellingLines(item, count);
+    const rows = lines.flatMap((line, i) => (i === 0 && count > 1 ? folded(line, width) : [line]));
+    return rows.slice(0, count + 1).map((line, row) => {
       const label = item.found ? `▸ ${terminal.bold(head)}` : `  ${terminal.dim(head)}`;
       return (row > 0 ? " ".repeat(indent) : label) + cutLine(line, terminal, width).trimStart();
     });
@@ -89,6 +91,24 @@ function tellingLines(item: Item, count: number): readonly Line[] {
   return lines.filter((line) => chosen.has(line));
 }
 
+/** A line that is longer than its row, on two rows. */
+function folded({ start, text, matches }: Line, width: number): readonly Line[] {
+  if (text.length <= width) return [{ start, text, matches }];
+  const own = matches.map((match) => inLine(match, start));
+  const range = excerptRange(text, own, 2 * width - 4, Math.floor(width / 3));
+  const space = text.lastIndexOf(" ", range.start + width - 2);
+  const middle = space > range.start ? space : range.start + width - 2;
+  const cut = (from: number, to: number, before: string, after: string): Line => ({
+    start: start + from - before.length,
+    text: before + text.slice(from, to) + after,
+    matches: matches.filter((match) => match.start >= start + from && match.start < start + to),
+  });
+  return [
+    cut(range.start, middle, range.start > 0 ? "…" : "", ""),
+    cut(middle, range.end, "", range.end < text.length ? "…" : ""),
+  ];
+}
+
 /** What a run counts, beside the characters of different words. */
 const RUN_COUNTS = 1_000;
 
@@ -98,7 +118,18 @@ function told(line: Line): number {
     return line.text.slice(start, end).toLowerCase();
   });
   const length = [...new Set(words)].reduce((sum, word) => sum + word.length, 0);
-  return length + (hasRun(line) ? RUN_COUNTS : 0);
+  return length * saying(line.text.trim()) + (hasRun(line) ? RUN_COUNTS : 0);
+}
+
+/** Words by which a sentence says what was found, decided or done. */
+const EXPLAINS =
+  /\b(?:because|causes?|caused|the (?:issue|problem|bug|reason|answer|fix)|turns out|fixed|instead|so that|means|due to|only (?:if|when))\b/i;
+
+/** How much a line of this form says, beside a plain sentence: headings and names in a list say less. */
+function saying(text: string): number {
+  const isHeading = /^#{1,6} /.test(text) || /[:*]$/.test(text);
+  const words = text.split(/\s{1,9}/, 6).length;
+  return (isHeading ? 0.6 : 1) * (words < 5 ? 0.6 : 1) * (EXPLAINS.test(text) ? 1.4 : 1);
 }
 
 function formatItem(item: Item, terminal: Terminal): string[] {
