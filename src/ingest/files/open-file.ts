@@ -174,7 +174,7 @@ export class TranscriptFile implements AsyncDisposable {
     if (handle === undefined || (length > 0 && offset + length <= this.#start.length)) {
       return this.#start.subarray(offset, offset + length);
     }
-    const buffer = Buffer.alloc(length);
+    const buffer = Buffer.allocUnsafe(length);
     let filled = 0;
     while (filled < length) {
       const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);

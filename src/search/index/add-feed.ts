@@ -67,7 +67,9 @@ export function addEntry(index: MemoryIndex, entry: FeedEntry, options: Indexing
         if (name !== undefined) into.term(toolTerm(name), 0);
       }
       if (options.tools === "all" && mayChange(entry.blocks)) {
-        for (const term of lineTerms(entry.blocks, options.lineKey ?? "", hasSecret))
+        // What was not masked as a whole has no secret in a line.
+        const isSecret = isCut ? hasSecret : () => false;
+        for (const term of lineTerms(entry.blocks, options.lineKey ?? "", isSecret))
           into.term(term, 0);
       }
       return true;
