@@ -212,7 +212,7 @@ const THREAD_MB = 4;
  * Heap growth beyond the live size before a full collection. V8's default is 300 %, except in the
  * reader thread; less than this is slower.
  */
-const GROWING_PERCENT = 80;
+const GROWING_PERCENT = 60;
 
 /** The same in a server. It costs no measurable time: little of what a request makes survives. */
 const SERVER_GROWING_PERCENT = 50;
