@@ -64,7 +64,7 @@ describe.each(["turns", "none"] as const)("under the policy %s", (policy) => {
     const history = fc.array(fc.integer({ min: 2, max: 20 }), { minLength: 300, maxLength: 400 });
     let model = 0;
     await fc.assert(
-      fc.asyncProperty(history, fc.integer({ min: 25, max: 95 }), async (lengths, percent) => {
+      fc.asyncProperty(history, fc.integer({ min: 35, max: 95 }), async (lengths, percent) => {
         const path = storePath();
         const name = `${policy}-${model++}`;
         const input = {
