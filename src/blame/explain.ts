@@ -118,8 +118,11 @@ function becauseOf(acts: readonly Act[], changes: ChangedLines["changes"]): Reca
 const TESTS =
   /(?:^|[\s/:;&|])(?:tests?|vitest|jest|pytest|rspec|mocha|tox|ctest|phpunit|spec|e2e|check|lint|clippy|tsc|playwright)(?=$|[\s:;&|.])/i;
 
+/** Their messages tell of tests. */
+const WRITES = /\b(?:git (?:commit|tag)|gh (?:pr|issue|api|release|gist)|glab)\b/;
+
 export function isTestRun(command: string): boolean {
-  return TESTS.test(bareCommand(command)) && !isLookup(command) && !/\bgit commit\b/.test(command);
+  return TESTS.test(bareCommand(command)) && !isLookup(command) && !WRITES.test(command);
 }
 
 /** False without a known result. */
