@@ -7,7 +7,9 @@ const MB = 1024 * 1024;
 test("young generations get a few megabytes on every thread, and do not grow", async () => {
   // By default both begin with 4 and grow to 64.
   const { own, thread } = await roomOfProcess();
-  expect(own).toEqual({ first: 16 * MB, later: 16 * MB });
+  expect(own.first).toBe(16 * MB);
+  // V8 may take some of it back.
+  expect(own.later).toBeLessThanOrEqual(16 * MB);
   expect(thread.first).toBeGreaterThanOrEqual(4 * MB);
   expect(thread.later).toBeLessThanOrEqual(16 * MB);
 });
