@@ -2,10 +2,11 @@
 
 import { lstat, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { runCli } from "./support/cli.ts";
 import { survivesKills } from "./support/hub-kills.ts";
-import { Machine, message } from "./support/hub-machine.ts";
+import { kill, Machine, message } from "./support/hub-machine.ts";
 
 let machine: Machine;
 beforeAll(async () => {
@@ -30,6 +31,20 @@ test("one process, which only its owner can reach, serves all agents of a store"
 
 test("a call in flight is answered by a new process, and a write is neither lost nor repeated", async () => {
   await survivesKills(machine, 4);
+});
+
+test("an agent is heard that spoke to a process which died before it read on", async () => {
+  const agent = await machine.start().begin();
+  const [hub = 0] = await machine.hubs();
+  process.kill(hub, "SIGSTOP");
+  // More than the socket holds: the pipe waits until the process reads on, which it never does. What
+  // needs no answer is not said again to the next one.
+  agent.tell({ method: "notifications/progress", params: { message: "a".repeat(2_000_000) } });
+  await pause(300);
+  kill(hub);
+  const { result } = await agent.call("search_sessions", { query: "together" });
+  expect(result?.isError ?? false).toBe(false);
+  await agent.end();
 });
 
 test("each agent has the tools of its own options", async () => {

@@ -7,7 +7,7 @@
  * that was stored is not stored twice. Without a hub the process serves the agent itself.
  */
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { homedir, hostname } from "node:os";
@@ -96,6 +96,8 @@ export class Caller {
   readonly #place: HubPlace;
   readonly #words: readonly string[];
   #hasFailed = false;
+  /** The hub that this link has started. */
+  #hub: ChildProcess | undefined;
 
   /** `words` start a hub: Node's file and its arguments. */
   constructor(place: HubPlace, words: readonly string[]) {
@@ -113,8 +115,8 @@ export class Caller {
   async link(greeting: Greeting, within: number = START_MS): Promise<Link | undefined> {
     const until = Date.now() + within;
     let starting: string | undefined;
-    let wasStarted = false;
     this.#hasFailed = false;
+    this.#hub = undefined;
     try {
       for (let tries = 0; Date.now() < until && !this.#hasFailed; tries++) {
         const socket = await this.#connect();
@@ -123,10 +125,9 @@ export class Caller {
         if (told === "welcome" || told === "answer") return link;
         link?.stream.destroy();
         if (told === "failed") return undefined;
-        if (!wasStarted) {
+        if (this.#hub === undefined) {
           starting ??= this.#mayStart();
-          wasStarted = starting !== undefined;
-          if (wasStarted) this.#start();
+          if (starting !== undefined) this.#start();
         }
         // The first tries follow one another: most often another process has just started it.
         await pause(Math.min(LOOK_MS, 2 + tries));
@@ -175,12 +176,15 @@ export class Caller {
     const env = { ...process.env, BACKSCROLL_DB: address, BACKSCROLL_TENANT: tenant };
     const settings = { detached: true, windowsHide: true, env, cwd: homedir() };
     const hub = spawn(process.execPath, this.#words, { ...settings, stdio: "ignore" });
+    this.#hub = hub;
     hub.on("error", () => {
       this.#hasFailed = true;
     });
     hub.on("exit", (code) => {
-      // One that was killed has not failed: the next one may serve.
-      this.#hasFailed ||= (code ?? 0) !== 0;
+      if (hub !== this.#hub) return;
+      // One that was killed has not failed: another one is started in its place.
+      if (code === null) this.#hub = undefined;
+      else this.#hasFailed ||= code !== 0;
     });
     hub.unref();
   }
@@ -201,6 +205,7 @@ export class Caller {
       end: stdin.end.bind(stdin),
     }) as unknown as Duplex;
     stdin.on("error", () => undefined);
+    stdin.on("drain", () => stdout.emit("drain"));
     // Its end is that of another stream, so this one does not close by itself.
     stdout.once("end", () => stdout.destroy());
     child.on("error", () => stdout.destroy());
@@ -308,6 +313,8 @@ class Pipe {
       if (link === this.#link) void this.#again();
     });
     stream.on("drain", () => process.stdin.resume());
+    // The connection before it may have ended full, and will not drain.
+    process.stdin.resume();
     take(early);
     stream.resume();
   }
