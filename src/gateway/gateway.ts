@@ -6,6 +6,7 @@
  */
 
 import { createHash } from "node:crypto";
+import { KeyedQueue } from "../async/keyed-queue.ts";
 import type { SessionHandle } from "../engine/session-handle.ts";
 import type { TenantEngine } from "../engine/tenant-engine.ts";
 import type { Entry } from "../model/entry.ts";
@@ -92,6 +93,8 @@ export class Gateway {
   readonly #now: () => number;
   readonly #compact: CompactCommand;
   readonly #turns: TurnParts;
+  /** By session: of two writes at once the later may be acknowledged first, and be answered first. */
+  readonly #stores = new KeyedQueue();
 
   constructor(tenant: TenantEngine, config: GatewayConfig, options: GatewayOptions = {}) {
     this.tenant = checkMethods(tenant, "tenant", ["session", "getSession"]);
@@ -238,7 +241,9 @@ export class Gateway {
       return { ...turn, text: "", entry: null, answer: "A new session has begun." };
     }
     const isStored = message.append && text !== "" && known === undefined;
-    const entry = isStored ? await store(handle, message, actor, text) : (known ?? null);
+    const entry = isStored
+      ? await this.#stores.run(handle.id, () => store(handle, message, actor, text))
+      : (known ?? null);
     return { ...turn, text, entry, answer: null } satisfies InboundTurn;
   }
 
