@@ -88,6 +88,27 @@ describe("search", () => {
     expect(stdout).not.toContain("\u001b");
   });
 
+  test("shows with its first hit what else was said in that session, without announcements", async () => {
+    const other = join(folder, "more.db");
+    const memory = await open(other, { inThread: true });
+    const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+    await session.append([
+      { role: "user", content: "Why does the importer stall on large parcels?" },
+      { role: "assistant", content: "Let me look at how the importer reads large parcels." },
+      { role: "assistant", content: "The importer stalls on large parcels: probably the disk." },
+      { role: "user", content: "Are you sure?" },
+      {
+        role: "assistant",
+        content: "No. Large parcels wait for a lock that a dead importer holds.",
+      },
+    ]);
+    await memory.close();
+    const { stdout } = await cli("search", "importer stalls on large parcels", "--db", other);
+    expect(stdout).toContain("probably the disk");
+    expect(stdout).toContain("a lock that a dead importer holds");
+    expect(stdout).not.toContain("Let me look");
+  });
+
   test("shows control characters instead of obeying them", async () => {
     const { stdout } = await cli("search", "thanks");
     expect(stdout).toContain("Thanks ␛[31mred␛[0m.");

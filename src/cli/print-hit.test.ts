@@ -207,3 +207,43 @@ test("the line with a run is shown with its neighbours, cut between words", () =
     "…",
   ]);
 });
+
+/** The rows of a first hit whose only message is `snippet`, without their labels. */
+function firstHit(snippet: string, word: RegExp): string[] {
+  const { parts: _, ...plain } = hit;
+  const matches = [...snippet.matchAll(word)].map(({ 0: { length }, index }) => ({
+    start: index,
+    end: index + length,
+  }));
+  const found = { ...item, entryId: "e", index: 1, role: "assistant" as const, found: true };
+  const window = [{ ...found, snippet, matches }];
+  const [, , ...rows] = formatHit({ ...plain, window }, terminal(false), undefined, []);
+  return rows.map((row) => row.replace(/^▸ ana said {2}#1 {2}/, "").trim());
+}
+
+test("the first hit shows successive lines, so that a list keeps the point between two matches", () => {
+  const points = ["1. The lock was taken.", "2. Nothing was locked.", "3. The lock expired."];
+  expect(
+    firstHit(["Hello.", "", ...points, ...Array(9).fill("More.")].join("\n"), /lock\b/g),
+  ).toEqual(expect.arrayContaining(points));
+});
+
+test("the first hit shows a sentence before the code that repeats the word", () => {
+  const code = Array.from({ length: 9 }, (_, i) => `lock${i}.take(lock)`);
+  const shown = firstHit(
+    ["```js", ...code, "```", "The lock expired because the job takes 50 s."].join("\n"),
+    /lock/g,
+  );
+  expect(shown.at(-1)).toBe("The lock expired because the job takes 50 s.");
+  expect(shown.length).toBeLessThanOrEqual(6);
+});
+
+test("a long line fills three rows, and no word of them is lost between two", () => {
+  const words = Array.from({ length: 400 }, (_, i) => `word${i}`);
+  const rows = firstHit(words.join(" "), /word200\b/g);
+  expect(rows).toHaveLength(3);
+  const shown = rows.join(" ").replaceAll("…", "").split(" ");
+  expect(shown).toContain("word200");
+  const first = words.indexOf(shown[0] ?? "");
+  expect(shown).toEqual(words.slice(first, first + shown.length));
+});

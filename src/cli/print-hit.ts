@@ -23,8 +23,16 @@ const MAX_COLUMNS = 400;
 
 const BRANCHES = { late: "a branch: its file came late", left: "a branch that was left" } as const;
 
-/** With the neighbours of `style`; without, what was asked and what was said to it. */
-export function formatHit(hit: Hit, terminal: Terminal, style?: ShownNeighbours): string[] {
+/**
+ * With the neighbours of `style`; without, what was asked and what was said to it. The `first` hit, which
+ * a person reads, is shown at length, and with it other messages of its session.
+ */
+export function formatHit(
+  hit: Hit,
+  terminal: Terminal,
+  style?: ShownNeighbours,
+  first?: readonly Item[],
+): string[] {
   const { title, agent, updatedAt } = hit.meta;
   const id = oneLine(hit.shortId);
   const room = terminal.columns - id.length - 2;
@@ -41,16 +49,27 @@ export function formatHit(hit: Hit, terminal: Terminal, style?: ShownNeighbours)
     `  ${terminal.dim(facts)}`,
     ...(parts.length === 0 ? [] : [terminal.dim(`  ${parts.join(" + ")}`)]),
     ...(style === undefined
-      ? formatTalk(hit, terminal)
+      ? formatTalk(hit, terminal, first)
       : shownItems(hit.window, style).flatMap((item) => formatItem(item, terminal))),
   ];
 }
 
-const TALK_LINES = 2;
+/** Rows of an answer: of the first hit, and of the others. */
+const FIRST_ROWS = 6;
+const ANSWER_ROWS = 3;
+/** Rows of another message of the first hit's session. */
+const MORE_ROWS = 3;
+/** Rows of a line at most. */
+const LINE_ROWS = 3;
 
-/** The found message with what it answers, or the answer to it, a line or two each. */
-function formatTalk({ window, exchange, meta }: Hit, terminal: Terminal): string[] {
-  const items = talkOf(window, exchange);
+/** The found message with what it answers, or the answer to it: what it says around the query's words. */
+function formatTalk(
+  { window, exchange, meta }: Hit,
+  terminal: Terminal,
+  first: readonly Item[] | undefined,
+): string[] {
+  const talk = talkOf(window, exchange);
+  const items = [...talk, ...(first ?? [])];
   const labels = items.map(
     (item) => [oneLine(whoDid(item, meta.agent)), `#${item.index}`] as const,
   );
@@ -58,56 +77,76 @@ function formatTalk({ window, exchange, meta }: Hit, terminal: Terminal): string
   const [who = 0, number = 0] = widths;
   const indent = who + number + 6;
   const width = Math.max(20, Math.min(terminal.columns - indent, MAX_COLUMNS));
+  const rowsOf = ({ role, found }: Item) => {
+    const isFirst = first !== undefined;
+    // An answer says more than its request, which the person knows.
+    if (role === "user" && talk.length > 1) return found && isFirst ? LINE_ROWS : 1;
+    return isFirst ? FIRST_ROWS : ANSWER_ROWS;
+  };
   return items.flatMap((item, i) => {
     const [name = "", ref = ""] = labels[i] ?? [];
-    // An answer says more than its request, which the person knows.
-    const count = item.role === "user" && items.length > 1 ? 1 : TALK_LINES;
     const head = `${name.padEnd(who)}  ${ref.padEnd(number)}  `;
-    const lines = tellingLines(item, count);
-    const rows = lines.flatMap((line, i) => (i === 0 && count > 1 ? folded(line, width) : [line]));
-    return rows.slice(0, count + 1).map((line, row) => {
-      const label = item.found ? `▸ ${terminal.bold(head)}` : `  ${terminal.dim(head)}`;
+    const isMain = i < talk.length;
+    return passage(item, width, isMain ? rowsOf(item) : MORE_ROWS).map((line, row) => {
+      const label = item.found && isMain ? `▸ ${terminal.bold(head)}` : `  ${terminal.dim(head)}`;
       return (row > 0 ? " ".repeat(indent) : label) + cutLine(line, terminal, width).trimStart();
     });
   });
 }
 
 /**
- * The lines of a message that tell most: a run, else the most of the query's words, longer words
- * before shorter ones; then the next of them, or what a line that ends with a colon announces. The
- * first lines if none has a word.
+ * Successive lines of a message that fill the rows and tell most: a run, else the most of the query's
+ * words, and sentences that explain. The first lines if none has a word.
  */
-function tellingLines(item: Item, count: number): readonly Line[] {
-  const lines = linesOf(item).filter(
-    ({ text }) => !/^\s{0,8}(?:```|[-=*_]{3,}\s{0,8}$)/.test(text),
-  );
-  const [best, ...others] = lines
-    .filter(({ matches }) => matches.length > 0)
-    .toSorted((a, b) => told(b) - told(a));
-  if (best === undefined) return lines.slice(0, count);
-  const next = lines[lines.indexOf(best) + 1];
-  const second = best.text.trimEnd().endsWith(":") ? next : (others[0] ?? next);
-  const chosen = new Set([best, second].slice(0, count));
-  return lines.filter((line) => chosen.has(line));
+function passage(item: Item, width: number, rows: number): readonly Line[] {
+  let isCode = false;
+  const lines = linesOf(item).flatMap((line) => {
+    const isFence = /^\s{0,8}```/.test(line.text);
+    if (isFence) isCode = !isCode;
+    if (isFence || /^[-=*_|: ]{3,}$/.test(line.text)) return [];
+    const tells = told(line) * (isCode ? CODE_TELLS : 1);
+    return [{ rows: folded(line, width, Math.min(rows, LINE_ROWS)), tells }];
+  });
+  let best: readonly Line[] = [];
+  let most = -1;
+  for (const first of lines.keys()) {
+    const shown: Line[] = [];
+    let sum = 0;
+    for (const next of lines.slice(first)) {
+      if (shown.length + next.rows.length > rows) break;
+      shown.push(...next.rows);
+      sum += next.tells;
+    }
+    if (sum > most) [best, most] = [shown, sum];
+  }
+  return best;
 }
 
-/** A line that is longer than its row, on two rows. */
-function folded({ start, text, matches }: Line, width: number): readonly Line[] {
-  if (text.length <= width) return [{ start, text, matches }];
+/** A line of text on at most so many rows, around its matches. */
+function folded({ start, text, matches }: Line, width: number, rows: number): readonly Line[] {
+  if (text.length <= width || rows === 1) return [{ start, text, matches }];
   const own = matches.map((match) => inLine(match, start));
-  const range = excerptRange(text, own, 2 * width - 4, Math.floor(width / 3));
-  const space = text.lastIndexOf(" ", range.start + width - 2);
-  const middle = space > range.start ? space : range.start + width - 2;
-  const cut = (from: number, to: number, before: string, after: string): Line => ({
-    start: start + from - before.length,
-    text: before + text.slice(from, to) + after,
-    matches: matches.filter((match) => match.start >= start + from && match.start < start + to),
-  });
-  return [
-    cut(range.start, middle, range.start > 0 ? "…" : "", ""),
-    cut(middle, range.end, "", range.end < text.length ? "…" : ""),
-  ];
+  const range = excerptRange(text, own, rows * (width - 4), Math.floor(width / 3));
+  const cut: Line[] = [];
+  for (let from = range.start; from < range.end; ) {
+    const before = from > 0 && cut.length === 0 ? "…" : "";
+    const isLast = cut.length === rows - 1;
+    const rest = range.end - from <= width - 2;
+    const space = text.lastIndexOf(" ", from + width - 2);
+    const to = isLast || rest ? range.end : space > from ? space + 1 : from + width - 2;
+    const after = to === range.end && to < text.length ? "…" : "";
+    cut.push({
+      start: start + from - before.length,
+      text: before + text.slice(from, to).trimEnd() + after,
+      matches: matches.filter((match) => match.start >= start + from && match.start < start + to),
+    });
+    from = to;
+  }
+  return cut;
 }
+
+/** What a line of code tells, beside a sentence. */
+const CODE_TELLS = 0.4;
 
 /** What a run counts, beside the characters of different words. */
 const RUN_COUNTS = 1_000;
@@ -118,7 +157,7 @@ function told(line: Line): number {
     return line.text.slice(start, end).toLowerCase();
   });
   const length = [...new Set(words)].reduce((sum, word) => sum + word.length, 0);
-  return length * saying(line.text.trim()) + (hasRun(line) ? RUN_COUNTS : 0);
+  return (length + 1) * saying(line.text.trim()) + (hasRun(line) ? RUN_COUNTS : 0);
 }
 
 /** Words by which a sentence says what was found, decided or done. */

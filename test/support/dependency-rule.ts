@@ -235,7 +235,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   },
   gateway: {
     folders: names(
-      "model model/display.ts context routing engine providers gateway/config gateway/silence.ts",
+      "async model model/display.ts context routing engine providers gateway/config gateway/silence.ts",
       "gateway/compaction gateway/after-turn gateway/generate",
       "gateway/with-memory",
     ),

@@ -64,6 +64,6 @@ export function isSaid({ snippet, role }: Pick<TalkItem, "snippet" | "role">): b
 }
 
 /** A call alone says nothing. */
-function isTalk(item: TalkItem): boolean {
+export function isTalk(item: TalkItem): boolean {
   return item.role !== "tool" && isSaid(item) && !isCallPart(item.snippet.trimStart(), false);
 }

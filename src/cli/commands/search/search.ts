@@ -1,7 +1,7 @@
 /** Explains an empty result: each line has a cause and a remedy. */
 
 import { toWire } from "../../../api/shape.ts";
-import { TALK_REACH } from "../../../api/text/talk.ts";
+import { isTalk as isSaying, TALK_REACH, talkOf } from "../../../api/text/talk.ts";
 import type { ShownNeighbours } from "../../../api/text/window.ts";
 import { widerWindow } from "../../../api/text/window.ts";
 import { survey } from "../../../archive/ingest.ts";
@@ -137,7 +137,8 @@ export const search: Command = defineCommand({
         result = next || { ...result, hits: [] };
       }
       result = { ...result, hits: await withChangedFiles(tenant, result.hits) };
-      await print(context, result, isTalk ? undefined : style);
+      const first = isTalk && !context.json ? await moreOf(tenant, QUERY, result) : [];
+      await print(context, result, isTalk ? undefined : style, first);
       if (!context.json) tellTotal(context, QUERY, result, options);
       if (page > 1 && result.hits.length === 0) return EXIT.nothing;
       if (result.hits.length === 0 && !context.json) {
@@ -176,10 +177,50 @@ function tellTotal(
   );
 }
 
+type WindowItem = SearchResult["hits"][number]["window"][number];
+
+/** Other messages of the first hit's session that are shown with it, and those that are looked at. */
+const MORE = 3;
+const LOOKED_AT = 20;
+/** A shorter message agrees. */
+const LEAST_LETTERS = 40;
+/** A shorter one that begins so says what will be done, not what came of it. */
+const ANNOUNCES =
+  /^(?:[\w ]{1,20}[,.!:] {1,4})?(?:now,? )?(?:let me|let's|I'll|I will|I'm going)\b/i;
+const ANNOUNCEMENT_LETTERS = 400;
+
+/** What else was said in the session of the first hit: the answer may stand in another message. */
+async function moreOf(
+  tenant: TenantApi,
+  query: string,
+  { hits: [hit] }: SearchResult,
+): Promise<readonly WindowItem[]> {
+  const words = query.replace(FILTER_WORD, " ").trim();
+  if (hit === undefined || words === "") return [];
+  const known = new Set(talkOf(hit.window, hit.exchange).map(({ entryId }) => entryId));
+  const session = await tenant.getSession(hit.sessionId);
+  const more: WindowItem[] = [];
+  for await (const recalled of session.recall(words, { k: LOOKED_AT })) {
+    const item =
+      recalled.type === "message" ? recalled.window.find(({ found }) => found) : undefined;
+    if (item === undefined || known.has(item.entryId) || !isSaying(item)) continue;
+    if (item.role !== "assistant" || isAnnouncement(item)) continue;
+    more.push(item);
+    if (more.length === MORE) break;
+  }
+  return more;
+}
+
+function isAnnouncement({ snippet, toolName }: WindowItem): boolean {
+  if (toolName !== null || snippet.length < LEAST_LETTERS) return true;
+  return snippet.length < ANNOUNCEMENT_LETTERS && ANNOUNCES.test(snippet.trimStart());
+}
+
 async function print(
   context: Context,
   result: SearchResult,
   style: ShownNeighbours | undefined,
+  first: readonly WindowItem[],
 ): Promise<void> {
   const { terminal } = context;
   if (context.json) {
@@ -221,7 +262,8 @@ async function print(
   }
   for (const [i, hit] of result.hits.entries()) {
     if (i > 0) await terminal.print();
-    for (const line of formatHit(hit, terminal, style)) await terminal.print(line);
+    for (const line of formatHit(hit, terminal, style, i === 0 ? first : undefined))
+      await terminal.print(line);
   }
 }
 
