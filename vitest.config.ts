@@ -54,8 +54,8 @@ const config: ViteUserConfig = defineConfig({
     // are no projects, either: a worker would load the modules anew for each.
     isolate: false,
     // Hundreds of processes start and die in some; on a busy machine that takes minutes.
-    testTimeout: isStress ? 3_600_000 : 900_000,
-    hookTimeout: isStress ? 3_600_000 : 900_000,
+    testTimeout: isStress ? 3_600_000 : 300_000,
+    hookTimeout: isStress ? 3_600_000 : 300_000,
     expect: { poll: { timeout: 60_000 } },
     // A test that depends on what else the machine does is a defect. The run names it, and goes on.
     retry: isStress ? 0 : 2,

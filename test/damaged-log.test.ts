@@ -40,19 +40,26 @@ beforeAll(async () => {
   const folder = createFolder((removeFolder) => {
     remove = removeFolder;
   });
-  // On a busy machine the kill may come after a checkpoint has begun: then the file has pages that are
-  // newer than the part of the log before the damage.
-  for (let tries = 0; tries < 20; tries++) {
-    original = await killWriter(join(folder, String(tries), "killed.db"));
-    if (!hasCheckpoint(original.path)) break;
-  }
+  original = await killBeforeCheckpoint(folder);
   return remove;
 });
 
-/** By `nBackfill` of the log's index, and the number of checkpoints in the log's header. */
+/**
+ * On a busy machine the kill may come after a checkpoint has begun: then the file has pages that are
+ * newer than the part of the log before the damage.
+ */
+async function killBeforeCheckpoint(folder: string): Promise<Killed> {
+  for (let tries = 0; tries < 20; tries++) {
+    const killed = await killWriter(join(folder, String(tries), "killed.db"));
+    if (!hasCheckpoint(killed.path)) return killed;
+  }
+  throw new Error("each of 20 writers was killed after a checkpoint had begun");
+}
+
+/** By `nBackfillAttempted` of the log's index, and the number of checkpoints in the log's header. */
 function hasCheckpoint(path: string): boolean {
   const [index, log] = [readFileSync(`${path}-shm`), readFileSync(`${path}-wal`)];
-  return index.readUInt32LE(96) > 0 || log.readUInt32BE(12) > 0;
+  return index.readUInt32LE(128) > 0 || log.readUInt32BE(12) > 0;
 }
 
 /** The files of a killed writer: each test damages a copy. */
@@ -176,8 +183,7 @@ describe("commits behind a flipped bit", () => {
   });
 
   test("are reported and kept once while another process reads the log, and later damage is reported too", async () => {
-    // A log of its own: with some, whose writer was killed late, SQLite finds the file itself damaged.
-    const { path } = await killWriter(join(createFolder(), "killed.db"));
+    const { path } = createKilled();
     flipMiddle(path);
     // A reader prevents SQLite from restarting the log, also when the store is closed.
     const reader = new DatabaseSync(path, { readOnly: true });
