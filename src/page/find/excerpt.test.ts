@@ -51,6 +51,11 @@ test("a mark whose other half was cut off is dropped, and tags stay text", () =>
   expect(shown("the lock** is <b>held</b>, **and", [])).toBe("the lock is <b>held</b>, and");
 });
 
+test("the rule below the head of a table is not shown", () => {
+  const table = "| Remote | Works |\n|--------|:-----:|\n| ssh | yes |";
+  expect(shown(table, [])).toBe("| Remote | Works | | ssh | yes |");
+});
+
 test("of a tool nothing is Markdown", () => {
   expect(shown("# a\n**b** `c`", [], false)).toBe("# a **b** `c`");
 });

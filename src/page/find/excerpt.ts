@@ -53,11 +53,11 @@ export function excerpt(
 }
 
 /**
- * Fences, headings and quotes at the start of a line; code; bold text; links and images. Globs such as
+ * Fences, headings, quotes and the rules of tables at the start of a line; code; bold text; links and images. Globs such as
  * `src/**` keep their asterisks.
  */
 const MARKDOWN =
-  /^ *(?:```[\w-]*|#{1,6} |> )|`([^`\n]+)`|(?<![\w/*])\*\*(?=[^\s*])((?:(?!\*\*)[^\n])+)\*\*(?![\w/*])|!?\[([^[\]\n]+)\]\([^()\s]*\)/dgm;
+  /^ *(?:```[\w-]*|#{1,6} |> |\|[-:| ]+$)|`([^`\n]+)`|(?<![\w/*])\*\*(?=[^\s*])((?:(?!\*\*)[^\n])+)\*\*(?![\w/*])|!?\[([^[\]\n]+)\]\([^()\s]*\)/dgm;
 
 /** The text without its marks, in order. */
 function partsOf(text: string, base: number = 0, style?: Style): readonly Part[] {
