@@ -109,6 +109,30 @@ describe("search", () => {
     expect(stdout).not.toContain("Let me look");
   });
 
+  test("shows of a long first answer its verdict, not the list that repeats the words", async () => {
+    const other = join(folder, "long.db");
+    const memory = await open(other, { inThread: true });
+    const session = await memory.createSession({ agent: "coder", createdBy: "ana" });
+    const list = Array.from({ length: 40 }, (_, i) => `- parcel importer stall test ${i}`);
+    await session.append([
+      { role: "user", content: "Look at the importer." },
+      {
+        role: "assistant",
+        content: [
+          "The importer stalls because the parcel lock is held by a dead worker.",
+          ...Array.from({ length: 40 }, (_, i) => `Line ${i} is about something else altogether.`),
+          "```",
+          ...list,
+          "```",
+        ].join("\n"),
+      },
+    ]);
+    await memory.close();
+    const { stdout } = await cli("search", "parcel importer stall", "--db", other);
+    expect(stdout).toContain("because the parcel lock is held by a dead worker");
+    expect(stdout).not.toContain("stall test");
+  });
+
   test("shows control characters instead of obeying them", async () => {
     const { stdout } = await cli("search", "thanks");
     expect(stdout).toContain("Thanks ␛[31mred␛[0m.");

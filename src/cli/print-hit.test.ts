@@ -217,7 +217,10 @@ function firstHit(snippet: string, word: RegExp): string[] {
   }));
   const found = { ...item, entryId: "e", index: 1, role: "assistant" as const, found: true };
   const window = [{ ...found, snippet, matches }];
-  const [, , ...rows] = formatHit({ ...plain, window }, terminal(false), undefined, []);
+  const [, , ...rows] = formatHit({ ...plain, window }, terminal(false), undefined, {
+    talk: window,
+    more: [],
+  });
   return rows.map((row) => row.replace(/^▸ ana said {2}#1 {2}/, "").trim());
 }
 

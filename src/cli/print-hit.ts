@@ -2,17 +2,18 @@
 
 import { holdNotes } from "../api/text/later.ts";
 import { talkOf, whoDid } from "../api/text/talk.ts";
-import { isCallPart, readableCall, toolCallLine } from "../api/text/tool-call.ts";
+import { toolCallLine } from "../api/text/tool-call.ts";
 import { type ShownNeighbours, shownItems } from "../api/text/window.ts";
 import type { SearchResult } from "../engine/search.ts";
-import { excerptRange, isRun } from "../model/display.ts";
+import { excerptRange } from "../model/display.ts";
+import type { FirstHit } from "./first-hit.ts";
+import { hasRun, inLine, LINE_ROWS, type Line, linesOf, passage } from "./passage.ts";
 import { formatTime } from "./print.ts";
 import type { Terminal } from "./terminal.ts";
 import { clean, clip, oneLine } from "./text.ts";
 
 type Hit = SearchResult["hits"][number];
 type Item = Hit["window"][number];
-type Match = Item["matches"][number];
 
 /** The limits of matching lines of a message, and of lines of a neighbour. */
 const MATCH_LINES = 4;
@@ -23,15 +24,12 @@ const MAX_COLUMNS = 400;
 
 const BRANCHES = { late: "a branch: its file came late", left: "a branch that was left" } as const;
 
-/**
- * With the neighbours of `style`; without, what was asked and what was said to it. The `first` hit, which
- * a person reads, is shown at length, and with it other messages of its session.
- */
+/** With the neighbours of `style`; without, what was asked and what was said to it; `first` at length. */
 export function formatHit(
   hit: Hit,
   terminal: Terminal,
   style?: ShownNeighbours,
-  first?: readonly Item[],
+  first?: FirstHit,
 ): string[] {
   const { title, agent, updatedAt } = hit.meta;
   const id = oneLine(hit.shortId);
@@ -59,17 +57,21 @@ const FIRST_ROWS = 6;
 const ANSWER_ROWS = 3;
 /** Rows of another message of the first hit's session. */
 const MORE_ROWS = 3;
-/** Rows of a line at most. */
-const LINE_ROWS = 3;
+
+/** A shorter request without a word of the query says nothing to who did not see what it answers. */
+const REQUEST_LETTERS = 60;
 
 /** The found message with what it answers, or the answer to it: what it says around the query's words. */
 function formatTalk(
   { window, exchange, meta }: Hit,
   terminal: Terminal,
-  first: readonly Item[] | undefined,
+  first: FirstHit | undefined,
 ): string[] {
-  const talk = talkOf(window, exchange);
-  const items = [...talk, ...(first ?? [])];
+  const talk = (first?.talk ?? talkOf(window, exchange)).filter(
+    ({ found, role, matches, snippet }) =>
+      found || role !== "user" || matches.length > 0 || snippet.length >= REQUEST_LETTERS,
+  );
+  const items = [...talk, ...(first?.more ?? [])];
   const labels = items.map(
     (item) => [oneLine(whoDid(item, meta.agent)), `#${item.index}`] as const,
   );
@@ -92,83 +94,6 @@ function formatTalk(
       return (row > 0 ? " ".repeat(indent) : label) + cutLine(line, terminal, width).trimStart();
     });
   });
-}
-
-/**
- * Successive lines of a message that fill the rows and tell most: a run, else the most of the query's
- * words, and sentences that explain. The first lines if none has a word.
- */
-function passage(item: Item, width: number, rows: number): readonly Line[] {
-  let isCode = false;
-  const lines = linesOf(item).flatMap((line) => {
-    const isFence = /^\s{0,8}```/.test(line.text);
-    if (isFence) isCode = !isCode;
-    if (isFence || /^[-=*_|: ]{3,}$/.test(line.text)) return [];
-    const tells = told(line) * (isCode ? CODE_TELLS : 1);
-    return [{ rows: folded(line, width, Math.min(rows, LINE_ROWS)), tells }];
-  });
-  let best: readonly Line[] = [];
-  let most = -1;
-  for (const first of lines.keys()) {
-    const shown: Line[] = [];
-    let sum = 0;
-    for (const next of lines.slice(first)) {
-      if (shown.length + next.rows.length > rows) break;
-      shown.push(...next.rows);
-      sum += next.tells;
-    }
-    if (sum > most) [best, most] = [shown, sum];
-  }
-  return best;
-}
-
-/** A line of text on at most so many rows, around its matches. */
-function folded({ start, text, matches }: Line, width: number, rows: number): readonly Line[] {
-  if (text.length <= width || rows === 1) return [{ start, text, matches }];
-  const own = matches.map((match) => inLine(match, start));
-  const range = excerptRange(text, own, rows * (width - 4), Math.floor(width / 3));
-  const cut: Line[] = [];
-  for (let from = range.start; from < range.end; ) {
-    const before = from > 0 && cut.length === 0 ? "…" : "";
-    const isLast = cut.length === rows - 1;
-    const rest = range.end - from <= width - 2;
-    const space = text.lastIndexOf(" ", from + width - 2);
-    const to = isLast || rest ? range.end : space > from ? space + 1 : from + width - 2;
-    const after = to === range.end && to < text.length ? "…" : "";
-    cut.push({
-      start: start + from - before.length,
-      text: before + text.slice(from, to).trimEnd() + after,
-      matches: matches.filter((match) => match.start >= start + from && match.start < start + to),
-    });
-    from = to;
-  }
-  return cut;
-}
-
-/** What a line of code tells, beside a sentence. */
-const CODE_TELLS = 0.4;
-
-/** What a run counts, beside the characters of different words. */
-const RUN_COUNTS = 1_000;
-
-function told(line: Line): number {
-  const words = line.matches.map((match) => {
-    const { start, end } = inLine(match, line.start);
-    return line.text.slice(start, end).toLowerCase();
-  });
-  const length = [...new Set(words)].reduce((sum, word) => sum + word.length, 0);
-  return (length + 1) * saying(line.text.trim()) + (hasRun(line) ? RUN_COUNTS : 0);
-}
-
-/** Words by which a sentence says what was found, decided or done. */
-const EXPLAINS =
-  /\b(?:because|causes?|caused|the (?:issue|problem|bug|reason|answer|fix)|turns out|fixed|instead|so that|means|due to|only (?:if|when))\b/i;
-
-/** How much a line of this form says, beside a plain sentence: headings and names in a list say less. */
-function saying(text: string): number {
-  const isHeading = /^#{1,6} /.test(text) || /[:*]$/.test(text);
-  const words = text.split(/\s{1,9}/, 6).length;
-  return (isHeading ? 0.6 : 1) * (words < 5 ? 0.6 : 1) * (EXPLAINS.test(text) ? 1.4 : 1);
 }
 
 function formatItem(item: Item, terminal: Terminal): string[] {
@@ -207,12 +132,6 @@ function markCut(lines: readonly string[], width: number): string[] {
   return [...lines.slice(0, -1), last.endsWith("…") ? last : `${clip(last, width - 2)} …`];
 }
 
-interface Line {
-  readonly start: number;
-  readonly text: string;
-  readonly matches: readonly Match[];
-}
-
 /** The lines with a run, else with matches, each cut around them; the beginning if there is none. */
 function foundLines(item: Item, terminal: Terminal, width: number): string[] {
   const lines = linesOf(item);
@@ -230,42 +149,6 @@ function foundLines(item: Item, terminal: Terminal, width: number): string[] {
   const rest = lines.length - 1 - (last ?? lines.length - 1);
   if (rest > 0 || item.truncated) shown.push(terminal.dim("…"));
   return shown;
-}
-
-function hasRun({ start, text, matches }: Line): boolean {
-  return matches.some((match) => isRun(text, inLine(match, start)));
-}
-
-function inLine(match: Match, start: number): Match {
-  return { start: match.start - start, end: match.end - start };
-}
-
-/** Non-empty lines; the arguments of a call as plain text. */
-function linesOf(item: Item): Line[] {
-  const lines: Line[] = [];
-  let start = 0;
-  for (const text of item.snippet.split("\n")) {
-    const end = start + text.length;
-    const own = item.matches.filter((match) => match.start >= start && match.start < end);
-    const line = { start, text, matches: own };
-    if (text.trim() !== "") lines.push(isCall(line, item) ? readable(line) : line);
-    start = end + 1;
-  }
-  return lines;
-}
-
-function isCall({ start, text }: Line, { role, toolName, truncated }: Item): boolean {
-  return role === "assistant" && toolName !== null && isCallPart(text, start === 0 && truncated);
-}
-
-function readable({ start, text, matches }: Line): Line {
-  const { text: plain, offsetOf } = readableCall(text);
-  const at = (offset: number) => offsetOf(offset - start);
-  return {
-    start: 0,
-    text: plain,
-    matches: matches.map((match) => ({ start: at(match.start), end: at(match.end) })),
-  };
 }
 
 /** A single match is shown with the lines before and after it. */

@@ -1,7 +1,7 @@
 /** Explains an empty result: each line has a cause and a remedy. */
 
 import { toWire } from "../../../api/shape.ts";
-import { isTalk as isSaying, TALK_REACH, talkOf } from "../../../api/text/talk.ts";
+import { TALK_REACH } from "../../../api/text/talk.ts";
 import type { ShownNeighbours } from "../../../api/text/window.ts";
 import { widerWindow } from "../../../api/text/window.ts";
 import { survey } from "../../../archive/ingest.ts";
@@ -17,6 +17,7 @@ import { withChangedFiles } from "../../changed-files.ts";
 import { type Command, defineCommand, flag, option, usageError } from "../../command.ts";
 import { type Context, isServer } from "../../context.ts";
 import { EXIT } from "../../exit.ts";
+import { type FirstHit, readFirstHit } from "../../first-hit.ts";
 import { maintainTenants } from "../../maintain-tenants.ts";
 import { counted, formatCount } from "../../print.ts";
 import { formatHit } from "../../print-hit.ts";
@@ -137,7 +138,9 @@ export const search: Command = defineCommand({
         result = next || { ...result, hits: [] };
       }
       result = { ...result, hits: await withChangedFiles(tenant, result.hits) };
-      const first = isTalk && !context.json ? await moreOf(tenant, QUERY, result) : [];
+      const words = QUERY.replace(FILTER_WORD, " ").trim();
+      const isRead = isTalk && !context.json && options["per-session"] === undefined;
+      const first = isRead ? await readFirstHit(tenant, words, result) : undefined;
       await print(context, result, isTalk ? undefined : style, first);
       if (!context.json) tellTotal(context, QUERY, result, options);
       if (page > 1 && result.hits.length === 0) return EXIT.nothing;
@@ -177,50 +180,11 @@ function tellTotal(
   );
 }
 
-type WindowItem = SearchResult["hits"][number]["window"][number];
-
-/** Other messages of the first hit's session that are shown with it, and those that are looked at. */
-const MORE = 3;
-const LOOKED_AT = 20;
-/** A shorter message agrees. */
-const LEAST_LETTERS = 40;
-/** A shorter one that begins so says what will be done, not what came of it. */
-const ANNOUNCES =
-  /^(?:[\w ]{1,20}[,.!:] {1,4})?(?:now,? )?(?:let me|let's|I'll|I will|I'm going)\b/i;
-const ANNOUNCEMENT_LETTERS = 400;
-
-/** What else was said in the session of the first hit: the answer may stand in another message. */
-async function moreOf(
-  tenant: TenantApi,
-  query: string,
-  { hits: [hit] }: SearchResult,
-): Promise<readonly WindowItem[]> {
-  const words = query.replace(FILTER_WORD, " ").trim();
-  if (hit === undefined || words === "") return [];
-  const known = new Set(talkOf(hit.window, hit.exchange).map(({ entryId }) => entryId));
-  const session = await tenant.getSession(hit.sessionId);
-  const more: WindowItem[] = [];
-  for await (const recalled of session.recall(words, { k: LOOKED_AT })) {
-    const item =
-      recalled.type === "message" ? recalled.window.find(({ found }) => found) : undefined;
-    if (item === undefined || known.has(item.entryId) || !isSaying(item)) continue;
-    if (item.role !== "assistant" || isAnnouncement(item)) continue;
-    more.push(item);
-    if (more.length === MORE) break;
-  }
-  return more;
-}
-
-function isAnnouncement({ snippet, toolName }: WindowItem): boolean {
-  if (toolName !== null || snippet.length < LEAST_LETTERS) return true;
-  return snippet.length < ANNOUNCEMENT_LETTERS && ANNOUNCES.test(snippet.trimStart());
-}
-
 async function print(
   context: Context,
   result: SearchResult,
   style: ShownNeighbours | undefined,
-  first: readonly WindowItem[],
+  first: FirstHit | undefined,
 ): Promise<void> {
   const { terminal } = context;
   if (context.json) {
