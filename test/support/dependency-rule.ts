@@ -401,7 +401,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
       "store/sqlite/schema store/postgres/schema",
     ),
     packages: names(
-      "node:child_process node:crypto node:fs node:fs/promises node:net",
+      "node:child_process node:crypto node:events node:fs node:fs/promises node:net",
       "node:os node:path node:readline node:util node:v8 node:vm",
       // To edit other agents' settings.
       "jsonc-parser smol-toml",
@@ -412,7 +412,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   "cli/pipe": {
     folders: [],
     packages: names(
-      "node:child_process node:crypto node:fs node:net node:os node:path",
+      "node:child_process node:crypto node:events node:fs node:net node:os node:path",
       "node:stream node:timers/promises node:util",
     ),
   },

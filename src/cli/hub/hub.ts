@@ -6,6 +6,7 @@
  * it is its folder, its environment and its options, which its pipe tells in the greeting.
  */
 
+import { once } from "node:events";
 import { chmodSync, renameSync, rmSync, statSync } from "node:fs";
 import { createServer, type Server, type Socket } from "node:net";
 import type { FreshReader } from "../../archive/fresh-reader.ts";
@@ -16,13 +17,25 @@ import type { Context } from "../context.ts";
 import type { Follower } from "../follow.ts";
 import { Lines } from "../pipe/lines.ts";
 import { Caller } from "../pipe/pipe.ts";
-import { type Greeting, type HubLine, hubPlace, PROTOCOL, toLine } from "../pipe/place.ts";
+import {
+  type Greeting,
+  type HubLine,
+  hubPlace,
+  MAX_GREETING_BYTES,
+  PROTOCOL,
+  toLine,
+} from "../pipe/place.ts";
 import { readVersion } from "../program.ts";
 import { agentHost } from "./agent-host.ts";
 
+const IS_WINDOWS = process.platform === "win32";
+
+/** How long another hub may take to let go of the name of its pipe. */
+const YIELDING_MS = 1_000;
+const LOOK_MS = 20;
+
 /** A caller that says nothing is cut off. */
 const GREETING_MS = 5_000;
-const MAX_GREETING_BYTES = 1024 * 1024;
 
 /** How long calls in flight may take when the hub ends. */
 const LEAVING_MS = 2_000;
@@ -73,9 +86,11 @@ export class Hub {
       return undefined;
     }
     const hub = new Hub(context, settings, place.socket);
-    await hub.#listen();
+    // The name of a pipe is free when the other one has let go of it.
+    if (IS_WINDOWS) other?.stream.end();
+    await hub.#listen(other === undefined ? 0 : YIELDING_MS);
     // The other one, if there is one, sends its callers here now.
-    other?.stream.end();
+    if (!IS_WINDOWS) other?.stream.end();
     return hub;
   }
 
@@ -93,15 +108,22 @@ export class Hub {
   }
 
   /** Binds beside the place and moves there: atomic, also over what a killed hub left. */
-  async #listen(): Promise<void> {
-    const isWindows = process.platform === "win32";
-    const path = isWindows ? this.#path : this.#path.replace(/sock$/, String(process.pid));
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#server.once("error", reject);
-    this.#server.listen(path, resolve);
-    await promise;
-    this.#server.off("error", reject).on("error", this.#settings.onError);
-    if (isWindows) return;
+  async #listen(patienceMs: number): Promise<void> {
+    const path = IS_WINDOWS ? this.#path : this.#path.replace(/sock$/, String(process.pid));
+    const until = Date.now() + patienceMs;
+    for (;;) {
+      try {
+        this.#server.listen(path);
+        await once(this.#server, "listening");
+        break;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE" || Date.now() >= until)
+          throw error;
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    }
+    this.#server.on("error", this.#settings.onError);
+    if (IS_WINDOWS) return;
     chmodSync(path, 0o600);
     const { ino } = statSync(path);
     renameSync(path, this.#path);
@@ -250,7 +272,7 @@ export class Hub {
     tell(socket, { backscroll: "outdated" });
     socket.once("end", () => {
       socket.end();
-      if (insists) this.#retire();
+      if (insists || IS_WINDOWS) this.#retire();
     });
     socket.resume();
   }

@@ -7,7 +7,7 @@
 
 import { parseArgs } from "node:util";
 import { Caller, isOn } from "./pipe.ts";
-import { hubPlace } from "./place.ts";
+import { hubPlace, MAX_GREETING_BYTES, toLine } from "./place.ts";
 
 /** The hub's time for an answer, and that of this process and a hub to start. */
 const ANSWER_MS = 150;
@@ -15,8 +15,9 @@ const START_MS = 200;
 
 const MAX_INPUT_BYTES = 32 * 1024 * 1024;
 
-/** Characters of each text of a payload: the head and the tail of a longer one. */
+/** Characters of each text of a payload: the head and the tail of a longer one; items of each list. */
 const MAX_TEXT = 16_384;
+const MAX_ITEMS = 100;
 
 /** What the whole program answers: hand-overs, and the ends of conversations. */
 const OTHERS = new Set(["PreCompact", "SessionEnd"]);
@@ -43,8 +44,11 @@ export async function runHook(argv: readonly string[], program: string): Promise
   // Only one's own machine speaks.
   if (place === undefined) return true;
   const caller = new Caller(place, [program, "hub"]);
+  const greeting = caller.greeting("ask", { question: { agent, payload } });
+  // A hub reads no longer one.
+  if (toLine(greeting).length > MAX_GREETING_BYTES / 4) return true;
   const link = await caller.link(
-    caller.greeting("ask", { question: { agent, payload } }),
+    greeting,
     START_MS + (Number(deadline) || ANSWER_MS) - performance.now(),
   );
   const { text = "" } = link?.answer ?? {};
@@ -86,6 +90,7 @@ function parse(text: string): Readonly<Record<string, unknown>> | undefined {
 }
 
 function shorten(_name: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, MAX_ITEMS);
   if (typeof value !== "string" || value.length <= MAX_TEXT) return value;
   return `${value.slice(0, MAX_TEXT / 2)}\n${value.slice(-MAX_TEXT / 2)}`;
 }

@@ -8,6 +8,7 @@
  */
 
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { closeSync, openSync, rmSync, statSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { homedir, hostname } from "node:os";
@@ -89,6 +90,8 @@ export interface Link {
   readonly early: readonly string[];
   /** What the hub answered to the greeting. */
   readonly answer: HubLine;
+  /** The server that this pipe has started for itself. */
+  readonly server?: ChildProcess;
 }
 
 /** Finds the hub of a place, or starts it. */
@@ -125,7 +128,9 @@ export class Caller {
         if (told === "welcome" || told === "answer") return link;
         link?.stream.destroy();
         if (told === "failed") return undefined;
-        if (this.#hub === undefined) {
+        // One that does not answer is there, or about to end.
+        const isThere = socket !== undefined && link === undefined;
+        if (this.#hub === undefined && !isThere) {
           starting ??= this.#mayStart();
           if (starting !== undefined) this.#start();
         }
@@ -209,7 +214,13 @@ export class Caller {
     // Its end is that of another stream, so this one does not close by itself.
     stdout.once("end", () => stdout.destroy());
     child.on("error", () => stdout.destroy());
-    return { stream, lines: new Lines(), early: [], answer: { backscroll: "welcome" } };
+    return {
+      stream,
+      lines: new Lines(),
+      early: [],
+      answer: { backscroll: "welcome" },
+      server: child,
+    };
   }
 }
 
@@ -247,6 +258,26 @@ interface Message {
 /** Open as long as the connection; begun again on another one, and not waited for. */
 const ENDLESS = "subscriptions/listen";
 
+/** The limit of a message, as the SDK's servers have it. */
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+/** A call during which so many processes ended is not asked again: it may be what ends them. */
+const MAX_ENDS = 8;
+
+/** The longest pause between two connections that ended without an answer. */
+const LONGEST_PAUSE_MS = 1_000;
+
+/** Codes of JSON-RPC. */
+const INVALID_REQUEST = -32_600;
+const SERVER_ERROR = -32_000;
+
+/** A request without an answer. */
+interface Pending {
+  readonly line: string;
+  /** How many connections ended after it was sent on them. */
+  ends: number;
+}
+
 /** What a new connection must know. */
 const OPENING = new Set([
   "initialize",
@@ -261,7 +292,7 @@ class Pipe {
   readonly #greeting: Greeting;
   #link: Link;
   /** Requests without an answer, by their ids. */
-  readonly #pending = new Map<string | number, string>();
+  readonly #pending = new Map<string | number, Pending>();
   /** By what they set: the last one counts. */
   readonly #opening = new Map<
     string,
@@ -273,6 +304,8 @@ class Pipe {
   #waiting: string[] | undefined;
   #isMoving = false;
   #isEnding = false;
+  /** Connections in a row on which nothing was said. */
+  #silent = 0;
   readonly #ended: PromiseWithResolvers<void> = Promise.withResolvers<void>();
 
   constructor(caller: Caller, greeting: Greeting, link: Link) {
@@ -310,7 +343,7 @@ class Pipe {
     stream.on("data", (chunk: Buffer) => take(lines.add(chunk)));
     stream.on("error", () => undefined);
     stream.once("close", () => {
-      if (link === this.#link) void this.#again();
+      if (link === this.#link) void this.#lost(link);
     });
     stream.on("drain", () => process.stdin.resume());
     // The connection before it may have ended full, and will not drain.
@@ -322,6 +355,11 @@ class Pipe {
   #fromAgent(line: string): void {
     if (line.trim() === "") return;
     const { id, method, params } = parse(line) ?? {};
+    if (Buffer.byteLength(line) >= MAX_MESSAGE_BYTES) {
+      const what = `the message is longer than ${MAX_MESSAGE_BYTES} bytes: send less at once`;
+      if (id !== undefined) this.#refuse(id, INVALID_REQUEST, what);
+      return;
+    }
     if (method !== undefined && OPENING.has(method)) {
       this.#opening.set(`${method} ${params?.uri ?? (method === ENDLESS ? id : "")}`, { line, id });
     }
@@ -331,12 +369,20 @@ class Pipe {
       this.#pending.delete(params.requestId);
       this.#opening.delete(`${ENDLESS} ${params.requestId}`);
     }
-    if (method !== undefined && id !== undefined && method !== ENDLESS) this.#pending.set(id, line);
+    if (method !== undefined && id !== undefined && method !== ENDLESS)
+      this.#pending.set(id, { line, ends: 0 });
     if (this.#waiting !== undefined) this.#waiting.push(line);
     else if (!this.#link.stream.write(`${line}\n`)) process.stdin.pause();
+    // A call that was cancelled is not answered.
+    if (method === "notifications/cancelled") this.#settle();
+  }
+
+  #refuse(id: string | number, code: number, message: string): void {
+    process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`);
   }
 
   #fromHub(line: string): void {
+    this.#silent = 0;
     if (line.startsWith('{"backscroll":')) {
       this.#told(parse(line) as unknown as HubLine);
       return;
@@ -378,20 +424,42 @@ class Pipe {
     return id !== undefined && this.#pending.has(id);
   }
 
+  async #lost({ server }: Link): Promise<void> {
+    const waiting = new Set(this.#waiting);
+    this.#waiting ??= [];
+    // Its own server that said nothing and failed told standard error why: the agent sees that end.
+    if (server !== undefined && this.#silent > 0) {
+      const code = await exitOf(server);
+      if (code !== null && code !== 0) process.exit(code);
+    }
+    for (const [id, call] of this.#pending) {
+      if (waiting.has(call.line)) continue;
+      call.ends++;
+      if (call.ends < MAX_ENDS) continue;
+      this.#pending.delete(id);
+      const what = `the process of the store ended ${MAX_ENDS} times during this call: it is not repeated`;
+      this.#refuse(id, SERVER_ERROR, what);
+    }
+    if (this.#silent > 1) await pause(Math.min(LONGEST_PAUSE_MS, 2 ** this.#silent));
+    await this.#again();
+  }
+
   /** Another connection, with what opened the conversation and what was not answered. */
   async #again(): Promise<void> {
     if (this.#isEnding && this.#pending.size === 0) return this.#ended.resolve();
-    this.#waiting ??= [];
     this.#isMoving = false;
     const linked = await this.#caller.link(this.#greeting);
     this.#link = linked ?? this.#caller.alone(this.#greeting);
+    this.#silent++;
     this.#known.clear();
     const repeated: string[] = [];
     for (const { line, id } of this.#opening.values()) {
       if (id !== undefined && !this.#pending.has(id)) this.#known.add(id);
       repeated.push(line);
     }
-    const others = [...this.#pending.values()].filter((line) => !repeated.includes(line));
+    const others = [...this.#pending.values()]
+      .map(({ line }) => line)
+      .filter((line) => !repeated.includes(line));
     const told = (this.#waiting ?? []).filter(
       (line) => !repeated.includes(line) && !others.includes(line),
     );
@@ -407,6 +475,11 @@ class Pipe {
     setTimeout(() => this.#ended.resolve(), PATIENCE_MS).unref();
     this.#settle();
   }
+}
+
+async function exitOf(server: ChildProcess): Promise<number | null> {
+  if (server.exitCode === null && server.signalCode === null) await once(server, "exit");
+  return server.exitCode;
 }
 
 function parse(line: string): Message | undefined {

@@ -107,6 +107,8 @@ export function ownVersion(): string {
 /** The protocol between pipe and hub: a line each way, then the lines of MCP. */
 export const PROTOCOL = 1;
 
+export const MAX_GREETING_BYTES: number = 1024 * 1024;
+
 /** What a hub is told first, as a line of JSON. */
 export interface Greeting {
   readonly backscroll: typeof PROTOCOL;

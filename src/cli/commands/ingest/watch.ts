@@ -57,7 +57,7 @@ export const watchCommand: Command = defineCommand({
         const onError = (error: unknown) => terminal.note(messageOf(error));
         const hub = isServer(context.address)
           ? undefined
-          : await Hub.open(context, { engine: async () => engine, onError }, true);
+          : await Hub.open(context, { engine: async () => engine, onError }, true).catch(onError);
         try {
           const input: WatchInput = {
             environment: thisMachine(),

@@ -63,6 +63,7 @@ async function completeIndex(context: Context, tenant: TenantApi): Promise<boole
 }
 
 const OF_MESSAGES = ["role", "tool", "since", "until"] as const;
+const NARROWS = new RegExp(`(?:^|\\s)-?(?:${OF_MESSAGES.join("|")}):`, "i");
 /** The filters in the text of a query. */
 const WORDS = [...filtersOf("search").flatMap(([, { word = [] }]) => word), ...OF_MESSAGES];
 
@@ -138,7 +139,11 @@ export const search: Command = defineCommand({
         result = next || { ...result, hits: [] };
       }
       result = { ...result, hits: await withChangedFiles(tenant, result.hits) };
-      const words = QUERY.replace(FILTER_WORD, " ").trim();
+      // Other messages of its session may not meet a filter of messages.
+      const words =
+        NARROWS.test(QUERY) || OF_MESSAGES.some((name) => options[name] !== undefined)
+          ? ""
+          : QUERY.replace(FILTER_WORD, " ").trim();
       const isRead = isTalk && !context.json && options["per-session"] === undefined;
       const first = isRead ? await readFirstHit(tenant, words, result) : undefined;
       await print(context, result, isTalk ? undefined : style, first);
@@ -146,7 +151,7 @@ export const search: Command = defineCommand({
       if (page > 1 && result.hits.length === 0) return EXIT.nothing;
       if (result.hits.length === 0 && !context.json) {
         // "None" is said only if all of the index was read.
-        const isIncomplete = result.indexing || result.degraded;
+        const isIncomplete = result.indexing || result.degraded || result.partial;
         for (const line of await explainNothing(context, tenant, QUERY, input, isIncomplete)) {
           await context.terminal.print(line);
         }

@@ -99,7 +99,8 @@ async function untilIdle(hub: Hub, settings: IdleSettings): Promise<void> {
   let quietFor = Math.max(quietMs, FIRST_AGENT_MS);
   let usedAt = Date.now();
   while (!signal.aborted) {
-    await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS, quietMs + 1)));
+    const lookMs = hub.callers > 0 ? LOOK_MS : Math.min(LOOK_MS, quietMs + 1);
+    await new Promise((resolve) => setTimeout(resolve, lookMs));
     if (hub.callers > 0) [usedAt, quietFor] = [Date.now(), quietMs];
     else if (isRetired()) return;
     else if (Date.now() - Math.max(usedAt, writtenAt()) >= quietFor) {
