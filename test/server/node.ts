@@ -14,13 +14,15 @@ export interface ServerNode {
   stop(signal?: NodeJS.Signals): Promise<number | string | null>;
 }
 
+/** `root` is the checkout whose server runs. */
 export async function startNode(
   args: readonly string[],
   env: Record<string, string> = {},
+  root: string = ROOT,
 ): Promise<ServerNode> {
-  const words = [join(ROOT, "bin/backscroll.js"), "serve", "--port", "0", "--json", ...args];
+  const words = [join(root, "bin/backscroll.js"), "serve", "--port", "0", "--json", ...args];
   const child = spawn(process.execPath, words, {
-    cwd: ROOT,
+    cwd: root,
     env: environmentOf(env),
     stdio: ["ignore", "pipe", "pipe"],
   });
