@@ -26,8 +26,10 @@ export interface SegmentInfo {
   readonly to: number;
   /** Deletions and erasures up to this position of the feed are applied. */
   readonly builtAt: number;
-  /** The version of the analyzer. An older segment answers until it is rebuilt. */
+  /** The version of the analyzer, and its setting. Another segment answers until it is rebuilt. */
   readonly analyzer: string;
+  /** The version of what is indexed: see `isCurrent`. Absent: 0.1.0 wrote or merged it. */
+  readonly selection?: number;
   readonly documents: number;
   readonly bytes: number;
   /** The part of `bytes` that only phrase queries need. */

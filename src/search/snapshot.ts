@@ -1,7 +1,7 @@
 /** A snapshot of the index: its segments, its tail, and their live documents. */
 
 import { indexedTypes } from "./document/indexable-text.ts";
-import { indexVersion } from "./index/add-feed.ts";
+import { isCurrent } from "./index/add-feed.ts";
 import { type Blobs, UnreadableSegment } from "./index/blobs.ts";
 import { findLive, type Gone, type Liveness } from "./index/liveness.ts";
 import { SegmentReader } from "./index/segment-reader.ts";
@@ -62,12 +62,12 @@ export function* readSnapshot(
   const sources: Source[] = [...readers.filter((reader) => reader !== undefined), tail.index];
   const live = yield* readLiveness(cache, blobs, manifest, tail, sources, unreadable);
   const views = sources.map((source, i) => ({ source, live: live[i] as Liveness }));
-  const version = indexVersion(cache.indexing);
   return {
     views,
     messages: sum(views.map((view) => view.live.messageSize)),
     outputs: sum(views.map((view) => view.live.outputSize)),
-    indexing: tail.from > manifest.through || segments.some(({ analyzer }) => analyzer !== version),
+    indexing:
+      tail.from > manifest.through || segments.some((info) => !isCurrent(info, cache.indexing)),
     lag: head - manifest.through,
     vectors: readable(manifest.vectors, unreadable),
     gone: goneOf(manifest, tail),

@@ -9,6 +9,11 @@ const SHARED = ["e", "f"];
 /** Every so many messages one is repeated under its key, and one is searched for, by the other node. */
 const CHECK_EVERY = 20;
 
+interface Meta {
+  readonly id: string;
+  readonly message_count: number;
+}
+
 interface Entry {
   readonly id: string;
 }
@@ -31,6 +36,8 @@ export function sessionOf(writer: string): string {
   return SHARED.includes(writer) ? "shared" : `of-${writer}`;
 }
 
+const SESSIONS: readonly string[] = [...new Set([...WRITERS.map(sessionOf), "streamed"])];
+
 /** A word that no other message has, of letters alone: a number would be a word of its own. */
 function wordOf(writer: string, i: number): string {
   const letters = [...String(i).padStart(6, "0")].map((digit) => "bcdfghjklm"[Number(digit)]);
@@ -45,7 +52,7 @@ export async function startLoad(nodes: Nodes): Promise<Load> {
   const checks = { searches: 0, repeats: 0, reads: 0 };
   const stop = new AbortController();
   let isOver = false;
-  for (const id of new Set([...WRITERS.map(sessionOf), "streamed"])) {
+  for (const id of SESSIONS) {
     await nodes.insist(0, "/v1/sessions", { id, agent: "coder", created_by: "ana" }, id);
   }
 
@@ -96,6 +103,7 @@ export async function startLoad(nodes: Nodes): Promise<Load> {
     }
   };
 
+  /** Messages, and the sessions, whose table a migration changes. */
   const read = async () => {
     for (let i = 0; !stop.signal.aborted; i++) {
       const writer = WRITERS[i % WRITERS.length] as string;
@@ -105,11 +113,24 @@ export async function startLoad(nodes: Nodes): Promise<Load> {
         .reduce((sum, count) => sum + count);
       const at = Math.floor(i / WRITERS.length) % 2;
       const answer = await nodes.ask(at, `/v1/sessions/${session}/messages?limit=5`);
-      if (answer === undefined) continue;
-      checks.reads++;
-      const { total } = answer as { total: number };
+      const { total } = (answer ?? { total: before }) as { total: number };
+      if (answer !== undefined) checks.reads++;
       if (total < before)
         wrong.push(`${nodes.version(at)} has ${total} of ${before} of ${session}`);
+      const meta = (await nodes.ask(at, `/v1/sessions/${session}`)) as Meta | undefined;
+      const listed = (await nodes.ask(at, "/v1/sessions?limit=50")) as
+        | { sessions: Meta[] }
+        | undefined;
+      for (const each of [meta, listed?.sessions.find(({ id }) => id === session)]) {
+        if (each !== undefined && each.message_count < before) {
+          wrong.push(
+            `${nodes.version(at)} counts ${each.message_count} of ${before} of ${session}`,
+          );
+        }
+      }
+      if (listed !== undefined && listed.sessions.length !== SESSIONS.length) {
+        wrong.push(`${nodes.version(at)} lists ${listed.sessions.length} sessions`);
+      }
       await pause(10, stop.signal);
     }
   };

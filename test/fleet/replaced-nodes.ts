@@ -1,5 +1,6 @@
 /** Two nodes of a fleet that are replaced one by one, and callers that know both of them. */
 
+import { pause } from "../../src/async/pause.ts";
 import { type ServerNode, startNode } from "../server/node.ts";
 import { ROOT } from "../support/cli.ts";
 
@@ -16,15 +17,20 @@ export interface Failure {
   readonly what: string;
   /** The status with the code of the problem, or the code of the broken connection. */
   readonly why: string;
-  /** Whether its own node was being replaced while it ran. */
-  readonly isExplained: boolean;
+  /** The signal that ended its own node, if that was being replaced while it ran. */
+  readonly signal: NodeJS.Signals | undefined;
 }
+
+/** Between two attempts of a caller. */
+const RETRY_MS = 10;
 
 interface Place {
   node: ServerNode;
   version: Version;
   isReplaced: boolean;
   replacements: number;
+  /** Of the last replacement. */
+  signal: NodeJS.Signals | undefined;
 }
 
 export class Nodes {
@@ -43,7 +49,7 @@ export class Nodes {
     // The first one creates the schema.
     for (const version of versions) {
       const node = await serve(db, version);
-      places.push({ node, version, isReplaced: false, replacements: 0 });
+      places.push({ node, version, isReplaced: false, replacements: 0, signal: undefined });
     }
     return new Nodes(db, places);
   }
@@ -52,6 +58,7 @@ export class Nodes {
   async replace(at: number, version: Version, signal: NodeJS.Signals): Promise<void> {
     const place = this.#place(at);
     place.isReplaced = true;
+    place.signal = signal;
     const ended = await place.node.stop(signal);
     if (ended !== (signal === "SIGTERM" ? 0 : signal)) {
       throw new Error(
@@ -81,7 +88,7 @@ export class Nodes {
     const failed = (why: string) => {
       const isExplained = wasReplaced || place.isReplaced || place.replacements > replacements;
       const what = `${body === undefined ? "GET" : "POST"} ${path} of ${version.name}`;
-      this.failures.push({ what, why, isExplained });
+      this.failures.push({ what, why, signal: isExplained ? place.signal : undefined });
       return undefined;
     };
     try {
@@ -107,6 +114,7 @@ export class Nodes {
     for (let at = first; ; at = 1 - at) {
       const answer = await this.ask(at, path, body, key);
       if (answer !== undefined) return answer;
+      await pause(RETRY_MS);
     }
   }
 

@@ -16,7 +16,7 @@ import { tokenize } from "../analysis/tokenize.ts";
 import { indexableText, type ToolIndexing } from "../document/indexable-text.ts";
 import { INJECTED_METADATA } from "../document/injected.ts";
 import { isOwnTool } from "../document/own-tools.ts";
-import type { FeedEntry, FeedFact, FeedMemory, FeedSession } from "../port.ts";
+import type { FeedEntry, FeedFact, FeedMemory, FeedSession, SegmentInfo } from "../port.ts";
 import { ROLES } from "./layout.ts";
 import type { MemoryIndex, Words } from "./memory-index.ts";
 import { actorTerm, hiddenTerm, IS_CUT, MACHINE_MADE, toolTerm } from "./special-terms.ts";
@@ -28,15 +28,26 @@ export interface IndexingOptions {
   readonly lineKey?: string;
 }
 
-/** Incremented with every change that gives some message other terms, or makes it a document. */
-const DOCUMENT_NUMBER = 4;
+/** Incremented with every change that gives some message further terms, or makes it a document. */
+const SELECTION = 4;
 
-/** The version of analysis and document selection: a segment of another version is rebuilt. */
+type Settings = Pick<IndexingOptions, "language" | "tools">;
+
+/** The version of analysis and document selection, as a segment records it. */
 export function indexVersion({
   language,
   tools,
-}: Pick<IndexingOptions, "language" | "tools">): string {
-  return `${analyzerVersion(language)}/${tools}/${DOCUMENT_NUMBER}`;
+}: Settings): Required<Pick<SegmentInfo, "analyzer" | "selection">> {
+  return { analyzer: `${analyzerVersion(language)}/${tools}`, selection: SELECTION };
+}
+
+/**
+ * Whether a segment need not be rebuilt. A later selection is left alone, and 0.1.0 knows the analyzer
+ * only: two versions on one store would otherwise rebuild each other's segments for ever.
+ */
+export function isCurrent({ analyzer, selection = 0 }: SegmentInfo, settings: Settings): boolean {
+  const version = indexVersion(settings);
+  return analyzer === version.analyzer && selection >= version.selection;
 }
 
 /** The position gap between two parts of a message, so that no phrase spans them. */

@@ -103,7 +103,7 @@ export function* buildRange(
       to: through,
       // Later slices may know of more deletions than the first: those are recorded as such.
       builtAt: slices[0]?.head ?? from,
-      analyzer: indexVersion(options),
+      ...indexVersion(options),
       documents: built.documents,
       bytes: built.bytes,
       positionBytes: built.positionBytes,

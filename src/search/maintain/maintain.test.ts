@@ -71,6 +71,25 @@ test("a merge of segments of an old and a new analyzer counts as old, and is reb
   for (const { analyzer } of model.manifest.segments) expect(analyzer).toContain("/simple/");
 });
 
+test("a segment of 0.1.0, and a merge with one, is rebuilt; one of a later version is left alone", () => {
+  const model = withSegments(2);
+  const first = (selection: { readonly selection?: number }) => {
+    const segments = model.manifest.segments.map(({ selection: _, ...info }, i) =>
+      i === 0 ? { ...info, ...selection } : { ...info, selection: 99 },
+    );
+    // What 0.1.0 compares: it leaves alone what has its own.
+    expect(segments.map(({ analyzer }) => analyzer)).toEqual(Array(2).fill("3/english/names"));
+    model.manifest = { ...model.manifest, segments };
+  };
+  first({ selection: 99 });
+  expect(maintain(model, "maintain")).toMatchObject({ documents: 0, more: false });
+  first({});
+  maintain(model, "merge");
+  expect(model.manifest.segments).toMatchObject([{ documents: 2, selection: 0 }]);
+  while (maintain(model, "maintain").more);
+  expect(model.manifest.segments).toMatchObject([{ documents: 2, selection: 4 }]);
+});
+
 test("heavy writes defer merges until there are many segments", () => {
   const model = new IndexModel();
   const session = model.createSession();

@@ -6,7 +6,7 @@
  * blobs; a step that loses the race has no effect.
  */
 
-import { type IndexingOptions, indexVersion } from "../index/add-feed.ts";
+import { type IndexingOptions, indexVersion, isCurrent } from "../index/add-feed.ts";
 import { UnreadableSegment } from "../index/blobs.ts";
 import { IndexCache } from "../index/index-cache.ts";
 import { mergeSegments } from "../index/merge-segments.ts";
@@ -131,11 +131,12 @@ function nextStep(
     return flush(manifest, task === "maintain" ? undefined : head, options);
   }
   if (task === "flush") return undefined;
-  const version = indexVersion(options.indexing);
   const rebuildThrough = typeof task === "object" ? task.rebuildThrough : -1;
   const stale = manifest.segments.find(
-    ({ segment, analyzer, namedIn = 0 }) =>
-      options.unreadable.has(segment) || analyzer !== version || namedIn <= rebuildThrough,
+    (info) =>
+      options.unreadable.has(info.segment) ||
+      !isCurrent(info, options.indexing) ||
+      (info.namedIn ?? 0) <= rebuildThrough,
   );
   if (task !== "merge" && stale !== undefined) return rebuild(stale, options);
   const vectors = withoutLost(manifest.vectors, options.unreadable);
@@ -328,8 +329,8 @@ function* mergeAll(
   const between = () => flushIfDue(options);
   const merged = yield* mergeSegments(sources, segment, gone, cache, between);
   const version = indexVersion(options.indexing);
-  const older = joined.find(({ analyzer }) => analyzer !== version);
   // A merged segment is as old as its oldest part. Parts of a rebuild were never named.
+  const older = joined.find(({ analyzer }) => analyzer !== version.analyzer);
   const named = joined.flatMap(({ namedIn }) => (namedIn === undefined ? [] : [namedIn]));
   return {
     ...merged,
@@ -337,7 +338,8 @@ function* mergeAll(
     from: (joined[0] as SegmentInfo).from,
     to: (joined.at(-1) as SegmentInfo).to,
     builtAt: Math.max(through, Math.min(...joined.map(({ builtAt }) => builtAt))),
-    analyzer: older?.analyzer ?? version,
+    analyzer: older?.analyzer ?? version.analyzer,
+    selection: Math.min(...joined.map(({ selection = 0 }) => selection)),
     ...(named.length === 0 ? {} : { namedIn: Math.min(...named) }),
   };
 }

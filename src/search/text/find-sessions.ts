@@ -10,7 +10,7 @@
 
 import { inputTextOf, type ToolUseBlock, textOf } from "../../model/block.ts";
 import { inputText, MAX_PARSED_INPUT, outputTexts } from "../document/tool-text.ts";
-import { indexVersion } from "../index/add-feed.ts";
+import { isCurrent } from "../index/add-feed.ts";
 import { Blobs, UnreadableSegment } from "../index/blobs.ts";
 import { CHUNK_DOCUMENTS, MESSAGE_FIELDS, ROLES } from "../index/layout.ts";
 import { documentsOf } from "../index/lists/term-list.ts";
@@ -62,9 +62,8 @@ function canTell(
   { segments }: Manifest,
   { indexing }: TenantCache,
 ): boolean {
-  const version = indexVersion(indexing);
-  const isCurrent = segments.every(({ analyzer }) => analyzer === version);
-  return conditions.length > 0 && indexing.tools === "all" && isCurrent;
+  const areCurrent = segments.every((info) => isCurrent(info, indexing));
+  return conditions.length > 0 && indexing.tools === "all" && areCurrent;
 }
 
 /** A message of a segment. */

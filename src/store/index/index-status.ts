@@ -2,7 +2,7 @@
 
 import type { INDEX_STATUS, VECTOR_STATUS } from "../../model/answers/store.ts";
 import type { FieldsOf } from "../../model/shape.ts";
-import type { Manifest } from "../../search/port.ts";
+import type { Manifest, SegmentInfo } from "../../search/port.ts";
 import type { VectorIndex } from "../../search/vectors/vector-port.ts";
 
 export interface IndexStatus extends FieldsOf<typeof INDEX_STATUS> {}
@@ -24,6 +24,10 @@ function toVectorStatus(vectors: VectorIndex | undefined, head: number): VectorS
   };
 }
 
+function nameOfVersion({ analyzer, selection }: SegmentInfo): string {
+  return selection === undefined ? analyzer : `${analyzer}/${selection}`;
+}
+
 export function toIndexStatus(
   manifest: Manifest,
   head: number,
@@ -41,7 +45,7 @@ export function toIndexStatus(
     bytes: sum(segments.map(({ bytes }) => bytes)),
     positionBytes: sum(segments.map(({ positionBytes }) => positionBytes)),
     dead: dead.length,
-    analyzers: [...new Set(segments.map(({ analyzer }) => analyzer))].sort(),
+    analyzers: [...new Set(segments.map(nameOfVersion))].sort(),
     vectors: toVectorStatus(vectors, head),
     holder,
   };
