@@ -1,7 +1,10 @@
-/** The library in programs that are not a file beside its package: bundled into one, or from stdin. */
+/**
+ * The library in programs that are not a file beside its package: bundled into one, or from stdin; and in a
+ * runtime without SQLite. `runtimes.stress.ts` has the real tools.
+ */
 
 import { execFile } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -72,4 +75,19 @@ test.each([
   const { stdout, stderr } = await run(process.execPath, [...words, `${name}.db`], { cwd: folder });
   expect(stdout.trim()).toBe("1");
   expect(stderr).toBe("");
+});
+
+test("a runtime without SQLite is refused by a sentence, and no file is created", async () => {
+  const file = join(folder, "refused.db");
+  const text = program(LIBRARY).replace(
+    "main();",
+    "main().catch(({ message }) => console.log(message));",
+  );
+  const words = ["--no-experimental-sqlite", "--input-type=module", "-e", text, file];
+  const { stdout, stderr } = await run(process.execPath, words);
+  expect(stderr).toBe("");
+  expect(stdout).toBe(
+    `Node ${process.versions.node} has no node:sqlite, which a store in SQLite needs: use Node 22.18, Bun 1.4, Deno 2.7 or newer, or a server and backscroll/client\n`,
+  );
+  expect(existsSync(file)).toBe(false);
 });

@@ -14,6 +14,7 @@ import { publint } from "publint";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ROOT, run, runCli } from "./support/cli.ts";
 import { removeFolder } from "./support/folder.ts";
+import { packInto, succeed } from "./support/packed.ts";
 import { isStress } from "./support/repeats.ts";
 
 /**
@@ -31,18 +32,7 @@ const bin = join(installed, "bin", "backscroll.js");
 let tarball = "";
 
 beforeAll(async () => {
-  // `npm test` has just built it, and other tests are running it.
-  const isBuilt = process.env["BACKSCROLL_BUILT"] !== undefined;
-  if (!isBuilt && isStale()) await succeed(process.execPath, [join(ROOT, "scripts/build.js")]);
-  const packed = await succeed("npm", [
-    "pack",
-    "--ignore-scripts",
-    "--json",
-    "--loglevel=error",
-    "--pack-destination",
-    folder,
-  ]);
-  tarball = join(folder, (JSON.parse(packed) as { filename: string }[])[0]?.filename ?? "");
+  tarball = await packInto(folder);
   mkdirSync(installed, { recursive: true });
   await succeed("tar", ["-xzf", tarball, "-C", installed, "--strip-components=1"]);
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8")) as object;
@@ -326,22 +316,6 @@ export async function use(): Promise<[Entry, Session, ErrorCode]> {
   return [entry, await session.meta(), "store_busy"];
 }
 `;
-
-async function succeed(file: string, args: readonly string[]): Promise<string> {
-  const ran = await run(file, args);
-  expect(ran.code, ran.stdout + ran.stderr).toBe(0);
-  return ran.stdout;
-}
-
-/** Whether `dist` is missing, or older than a source. */
-function isStale(): boolean {
-  const built = join(ROOT, "dist/index.js");
-  if (!existsSync(built)) return true;
-  const builtAt = statSync(built).mtimeMs;
-  return globSync("src/**/*.ts", { cwd: ROOT }).some(
-    (file) => statSync(join(ROOT, file)).mtimeMs > builtAt,
-  );
-}
 
 /** Unsupported older Nodes on this machine. */
 async function findOldNodes(): Promise<string[]> {

@@ -99,7 +99,7 @@ export const ERROR_CODES = [
   "foreign_database",
   /** The database server does not answer, or refuses us. */
   "store_unavailable",
-  /** The location cannot hold a store safely: a network file system cannot hold a WAL. */
+  /** The location, as a network file system, or the runtime, without SQLite, cannot hold a store. */
   "unsupported_storage",
   /** A newer version wrote the store, and excludes this one. */
   "schema_too_new",

@@ -15,7 +15,9 @@ export async function loadOptional<Module>(
     return await load();
   } catch (cause) {
     const { code, message } = cause as { readonly code?: unknown; readonly message?: string };
-    if (code !== "ERR_MODULE_NOT_FOUND" || !message?.includes(`'${name}'`)) throw cause;
+    // The second is of `require`, which a bundle in CommonJS calls.
+    const isMissing = code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND";
+    if (!isMissing || !message?.includes(`'${name}'`)) throw cause;
     throw new BackscrollError(
       "invalid_input",
       `${purpose} the package ${name}: npm install ${name} (with -g, if backscroll was installed so)`,

@@ -1,6 +1,7 @@
 /** Zstandard compression of payloads, where it makes them smaller. */
 
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+// By its namespace: a runtime without Zstandard is refused by a sentence, once it opens a store.
+import * as zlib from "node:zlib";
 import { BackscrollError } from "../model/errors.ts";
 import { sha256, toHex } from "../transcript/hash.ts";
 import { payloadDamaged } from "./damage/damage-errors.ts";
@@ -15,14 +16,14 @@ export interface StoredPayload {
  * small hash table, because it is cleared for each.
  */
 const QUICK_BYTES = 16 * 1024;
-const QUICK = { [constants.ZSTD_c_compressionLevel]: 1, [constants.ZSTD_c_hashLog]: 14 };
+const QUICK = { [zlib.constants.ZSTD_c_compressionLevel]: 1, [zlib.constants.ZSTD_c_hashLog]: 14 };
 
 /** Compressed data, such as images, is stored as it is. */
 export function compressPayload(bytes: Uint8Array): StoredPayload {
   // One buffer of a usually sufficient size: growing it costs more than the compression.
   const chunkSize = Math.max(1_024, bytes.length >> 1);
   const params = bytes.length <= QUICK_BYTES ? QUICK : {};
-  const compressed = zstdCompressSync(bytes, { chunkSize, params });
+  const compressed = zlib.zstdCompressSync(bytes, { chunkSize, params });
   return compressed.length < bytes.length
     ? { codec: "zstd", bytes: compressed }
     : { codec: "none", bytes };
@@ -85,7 +86,7 @@ const MIN_ROOM = 64;
  * the default would over-allocate for short values and join chunks for long ones.
  */
 export function unpackZstd(bytes: Uint8Array): Buffer {
-  return zstdDecompressSync(bytes, { chunkSize: roomFor(bytes) });
+  return zlib.zstdDecompressSync(bytes, { chunkSize: roomFor(bytes) });
 }
 
 function roomFor(bytes: Uint8Array): number {

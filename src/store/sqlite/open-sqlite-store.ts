@@ -9,12 +9,15 @@ import type { Executor, ExecutorOptions, OnUnmerged } from "./executor/executor.
 import { InThread } from "./executor/in-thread.ts";
 import { missingThreads, Threads } from "./executor/threads.ts";
 import { settleSetting } from "./index/setting.ts";
+import { nodeSqlite } from "./node-sqlite.ts";
 import { openFile } from "./opening/open-file.ts";
 import { prepareFile } from "./sqlite-file.ts";
 import { migrate } from "./sqlite-schema.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
 export async function openSqliteStore(path: string, options: StoreOptions = {}): Promise<Store> {
+  // Before a file is created.
+  nodeSqlite();
   const readOnly = options.readOnly ?? false;
   const file = prepareFile(path, { create: (options.create ?? true) && !readOnly, readOnly });
   const executorOptions: ExecutorOptions = {

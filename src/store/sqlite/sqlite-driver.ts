@@ -5,10 +5,10 @@
  * holds a read transaction open and blocks checkpoints.
  */
 
-import type * as NodeSqlite from "node:sqlite";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { Durability } from "../store.ts";
 import { MEMORY } from "../store-options.ts";
+import { nodeSqlite } from "./node-sqlite.ts";
 import { locationForReading } from "./opening/read-only-folder.ts";
 import { PackCache } from "./packs/pack.ts";
 import { translateSqliteError } from "./sqlite-errors.ts";
@@ -23,8 +23,6 @@ export interface ConnectionOptions {
   /** The page cache, in KiB. */
   readonly cacheKib?: number;
 }
-
-const { DatabaseSync: Database } = loadSqlite();
 
 /**
  * WAL recovery: the first statement of a connection may meet another process that holds a lock while
@@ -53,6 +51,7 @@ export class SqliteConnection {
 
   constructor(path: string, options: ConnectionOptions = {}) {
     this.path = path;
+    const { DatabaseSync: Database } = nodeSqlite();
     try {
       const readOnly = (options.readOnly ?? false) && path !== MEMORY;
       this.#database = new Database(readOnly ? locationForReading(path) : path, {
@@ -246,18 +245,4 @@ interface Prepared {
 function byName(values: readonly SqlValue[]): readonly SqlValue[] {
   const named = Object.fromEntries(values.map((value, i) => [`?${i + 1}`, value]));
   return [named] as unknown as readonly SqlValue[];
-}
-
-/**
- * Node 22 warns on first use, in each thread, that SQLite is experimental; a user cannot act on it.
- * A static import would emit the warning while modules are linked, before this code runs.
- */
-function loadSqlite(): typeof NodeSqlite {
-  const emitWarning = process.emitWarning;
-  process.emitWarning = () => undefined;
-  try {
-    return process.getBuiltinModule("node:sqlite");
-  } finally {
-    process.emitWarning = emitWarning;
-  }
 }
