@@ -98,8 +98,10 @@ function installed(name: string, packages: readonly string[]): Place {
     write("store.mjs", program("backscroll", "open"));
     write("client.mjs", program("backscroll/client", "connect"));
     // Without scripts: the packages of each platform have the programs.
-    const words = ["--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"];
-    const ran = await run("npm", ["install", ...words, tarball, ...packages], {
+    const words = ["--ignore-scripts", "--no-audit", "--no-fund"];
+    // Without the registry, the defaults wait for minutes.
+    const patience = ["--fetch-retries=1", "--fetch-retry-mintimeout=1000"];
+    const ran = await run("npm", ["install", ...words, ...patience, tarball, ...packages], {
       cwd: place.folder,
       env: setOnly(process.env),
     });
