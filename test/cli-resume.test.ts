@@ -217,7 +217,9 @@ describe("resume --restore", () => {
       }
       db.close();
       const ran = await cli("resume", ID, "--restore");
-      expect(ran.stderr).toContain(`not restored: ${path} was not read from a folder of its agent`);
+      expect(ran.stderr).toContain(
+        `not restored: ${path} is not where its agent keeps the files of a session`,
+      );
       expect(existsSync(join(home, ".ssh"))).toBe(false);
     }
   });

@@ -30,8 +30,8 @@ export interface RestoredFile {
   readonly size: number;
   /**
    * `written`: from nothing, or from a file that was its beginning. `there`: it has these bytes, or
-   * more of them. `differs`: another file has the name, and stays. `no_place`: it was
-   * not read from a folder of its agent. `failed`: `problem` says why.
+   * more of them. `differs`: another file has the name, and stays. `no_place`: it
+   * is not where its agent keeps the files of sessions, or it is settings. `failed`: `problem` says why.
    */
   readonly outcome: "written" | "there" | "differs" | "no_place" | "failed";
   readonly problem?: string;
@@ -135,25 +135,25 @@ function codeOf(error: unknown): string | undefined {
 }
 
 /**
- * In a folder where the agent keeps its transcripts, on this machine or as on the one that they are
- * of; nowhere else, whatever path is stored.
+ * Where the agent keeps its transcripts and their parts, on this machine or as on the one that they
+ * are of; nowhere else, whatever path is stored: whoever may write to the store has chosen it.
  */
 function placeOf(
   { path, source }: Original,
   { environment, cwd }: RestoreOptions,
 ): string | undefined {
-  const isTranscript = !isPart({ source });
   const [name] = source.split(":");
   const reader = SOURCES.find((each) => each.name === name);
   // Of databases nothing is kept, and their folders hold more than transcripts.
   if (reader?.container === "database") return undefined;
   const given = path.replaceAll("\\", "/");
   if (given.split("/").includes("..")) return undefined;
-  for (const { root, matches } of reader?.places?.(environment) ?? []) {
+  for (const { root, matches, matchesPart } of reader?.places?.(environment) ?? []) {
     const folder = folderInHome(root, environment.home);
     const at = given.indexOf(folder);
     const below = given.slice(at + folder.length);
-    if (at < 0 || (isTranscript && !matches(below))) continue;
+    const isOwn = matches(below) || (isPart({ source }) && matchesPart?.(below) === true);
+    if (at < 0 || !isOwn) continue;
     const [first = "", ...rest] = below.split("/");
     // Claude Code's folders are named by the project's.
     const isMoved = cwd !== undefined && name === "claude-code" && rest.length > 0;
@@ -176,7 +176,8 @@ async function compare(
 ): Promise<"absent" | "there" | "beginning" | "differs"> {
   const found = await statOf(path);
   if (found === undefined) return "absent";
-  if (!found.isFile()) return "differs";
+  // An empty file is the beginning of any.
+  if (!found.isFile() || (found.size === 0 && original.size > 0)) return "differs";
   const file = await open(path);
   try {
     let start = 0;

@@ -56,6 +56,11 @@ export interface Place {
   readonly root: string;
   /** Which files below it are transcripts, by their path relative to the root, with `/`. */
   readonly matches: (path: string) => boolean;
+  /**
+   * Which other files below it belong to transcripts and may be put back, whoever sent them:
+   * neither settings nor anything else that gives an agent rights or commands. Default: none.
+   */
+  readonly matchesPart?: (path: string) => boolean;
   /** Folders below it to skip. */
   readonly skips?: (path: string) => boolean;
   /**

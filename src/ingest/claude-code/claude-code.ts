@@ -51,6 +51,7 @@ export const CLAUDE_CODE: TranscriptSource = {
     return roots.map((root) => ({
       root,
       matches: (path) => path.endsWith(".jsonl"),
+      matchesPart: (path) => PART.test(path),
       // Tool outputs that were too long for the transcript.
       skips: (path) => /(^|\/)tool-results$/.test(path),
       near: (cwd) => [cwd.replace(/[^a-zA-Z0-9]/g, "-")],
@@ -129,6 +130,9 @@ export const CLAUDE_CODE: TranscriptSource = {
     return cwd === null ? command : `cd ${quote(cwd)} && ${command}`;
   },
 };
+
+/** Outputs of tools, and what a sub-agent was started for. */
+const PART = /(?:^|\/)(?:tool-results\/(?!\.)[\w.-]+\.(?:txt|json)|agent-[^/]+\.meta\.json)$/;
 
 const RULES: LineRules = {
   digest: RESULT_DIGEST,

@@ -49,6 +49,7 @@ export const CLINE: TranscriptSource = {
       {
         root: joinPath(own, "data"),
         matches: (path) => isTask(path) || /^sessions\/[^/]+\/[^/]+\.messages\.json$/.test(path),
+        matchesPart: isBeside,
         skips: (path) => !/^(tasks|sessions)(\/[^/]+)?$/.test(path),
       },
     ];
@@ -77,6 +78,7 @@ export const KILO_CODE: TranscriptSource = {
     {
       root: joinPath(environment.home, ".kilocode/cli/global"),
       matches: isTask,
+      matchesPart: isBeside,
       skips: (path) => !IN_TASKS.test(path),
     },
   ],
@@ -97,6 +99,7 @@ function inEditors(environment: Environment, extension: string): Place[] {
   return roots.map((root) => ({
     root: joinPath(root, "User/globalStorage", extension),
     matches: isTask,
+    matchesPart: isBeside,
     skips: (path) => !IN_TASKS.test(path),
   }));
 }
@@ -105,6 +108,10 @@ const IN_TASKS = /^tasks(\/[^/]+)?$/;
 
 function isTask(path: string): boolean {
   return /^tasks\/[^/]+\/api_conversation_history\.json$/.test(path);
+}
+
+function isBeside(path: string): boolean {
+  return /^(tasks|sessions)\/[^/]+\/(history_item|task_metadata|ui_messages)\.json$/.test(path);
 }
 
 /** Many programs write a list of messages: the file's name decides, or Cline's own tags. */

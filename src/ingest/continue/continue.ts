@@ -52,8 +52,9 @@ export const CONTINUE: TranscriptSource = {
       "CONTINUE_GLOBAL_DIR",
       joinPath(environment.home, ".continue"),
     );
-    const matches = (path: string) => /^[^/]+\.json$/.test(path) && path !== LIST;
-    return [{ root: joinPath(own, "sessions"), matches, skips: () => true }];
+    const isList = (path: string) => path === LIST;
+    const matches = (path: string) => /^[^/]+\.json$/.test(path) && !isList(path);
+    return [{ root: joinPath(own, "sessions"), matches, matchesPart: isList, skips: () => true }];
   },
 
   recognise(head) {

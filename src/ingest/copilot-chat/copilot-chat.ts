@@ -33,6 +33,7 @@ export const COPILOT_CHAT: TranscriptSource = {
     return roots.map((root) => ({
       root: joinPath(root, "User"),
       matches: (path) => CHAT.test(path),
+      matchesPart: (path) => /^workspaceStorage\/[^/]+\/workspace\.json$/.test(path),
       skips: (path) => !ON_THE_WAY.test(path),
     }));
   },

@@ -42,6 +42,7 @@ export const COPILOT_CLI: TranscriptSource = {
       {
         root: joinPath(root, "session-state"),
         matches: (path) => /^[^/]+\/events\.jsonl$/.test(path) || flat.test(path),
+        matchesPart: (path) => /^[^/]+\/workspace\.yaml$/.test(path),
         // Checkpoints and files of the session, not its events.
         skips: (path) => path.split("/").length > 1,
       },

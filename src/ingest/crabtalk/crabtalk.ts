@@ -37,7 +37,8 @@ export const CRABTALK: TranscriptSource = {
     const matches = (path: string) => path.endsWith(".jsonl") || /(^|\/)meta$/.test(path);
     const ownerOf = async (path: string) =>
       isStep(fileName(path)) ? path.replace(/[^/]+$/, "meta") : undefined;
-    return [{ root: joinPath(own, "sessions"), matches, parts: { ownerOf } }];
+    const matchesPart = (path: string) => isStep(fileName(path));
+    return [{ root: joinPath(own, "sessions"), matches, matchesPart, parts: { ownerOf } }];
   },
 
   companions: (path) => (fileName(path) === "meta" ? [{ folder: ".", matches: isStep }] : []),

@@ -40,6 +40,8 @@ export const GROK_BUILD: TranscriptSource = {
         "sessions",
       ),
       matches: (path) => /^[^/]+\/[^/]+\/updates\.jsonl$/.test(path),
+      matchesPart: (path) =>
+        /^[^/]+\/[^/]+\/(summary|compaction_checkpoints\/\w[\w.-]*)\.json$/.test(path),
       skips: (path) => !/^[^/]+(\/[^/]+)?$/.test(path),
     },
   ],

@@ -57,6 +57,7 @@ export const KIMI_CODE: TranscriptSource = {
         "sessions",
       ),
       matches: (path) => /^[^/]+\/[^/]+\/agents\/[^/]+\/wire\.jsonl$/.test(path),
+      matchesPart: (path) => /^[^/]+\/[^/]+\/state\.json$/.test(path),
       skips: (path) => !/^[^/]+(\/[^/]+(\/agents(\/[^/]+)?)?)?$/.test(path) || path.startsWith("."),
     },
   ],

@@ -50,6 +50,7 @@ export const KIRO: TranscriptSource = {
         "sessions/cli",
       ),
       matches: (path) => /^[^/]+\.jsonl$/.test(path),
+      matchesPart: (path) => /^[^/]+\.json$/.test(path),
       skips: () => true,
     },
   ],

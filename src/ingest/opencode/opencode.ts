@@ -124,6 +124,7 @@ export const OPENCODE_FILES: TranscriptSource = {
       {
         root: joinPath(dataFolder(environment), "storage"),
         matches: (path) => /^session\/[^/]+\/ses_[^/]+\.json$/.test(path),
+        matchesPart: (path) => /^(message|part)\/[^/]+\/[^/]+\.json$/.test(path),
         skips: (path) => !/^session(\/|$)/.test(path),
         // A message is written at its start and its end, so its parts need no watching.
         parts: { isIn: (folder) => /^message(\/[^/]+)?$/.test(folder), ownerOf: sessionOf },

@@ -36,6 +36,7 @@ export const OPENHANDS: TranscriptSource = {
       {
         root: folderOf(environment, "OPENHANDS_CONVERSATIONS_DIR", joinPath(own, "conversations")),
         matches: (path) => fileName(path) === STATE,
+        matchesPart: (path) => folderName(path) === EVENTS && isEvent(fileName(path)),
         skips: (path) => fileName(path) === EVENTS,
         parts: {
           isIn: (folder) => fileName(folder) === EVENTS,
@@ -48,6 +49,7 @@ export const OPENHANDS: TranscriptSource = {
       {
         root: joinPath(own, "sessions"),
         matches: (path) => /^[^/]+\/events\/0\.json$/.test(path),
+        matchesPart: (path) => /^[^/]+\/(events\/\d+|metadata)\.json$/.test(path),
         skips: (path) => !/^[^/]+(\/events)?$/.test(path),
         parts: {
           ownerOf: async (path) =>

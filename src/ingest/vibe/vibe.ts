@@ -50,6 +50,7 @@ export const VIBE: TranscriptSource = {
         "logs/session",
       ),
       matches: (path) => /^[^/]+\/messages\.jsonl$/.test(path),
+      matchesPart: (path) => /^[^/]+\/meta\.json$/.test(path),
       skips: (path) => path.includes("/"),
     },
   ],

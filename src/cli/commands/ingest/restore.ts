@@ -90,7 +90,7 @@ export function tellRestored(
     terminal.note(`left alone: ${path} has other content than what was kept`);
   }
   for (const { path } of of("no_place")) {
-    terminal.note(`not restored: ${path} was not read from a folder of its agent`);
+    terminal.note(`not restored: ${path} is not where its agent keeps the files of a session`);
   }
   for (const { path, problem } of of("failed")) {
     terminal.note(`not restored: ${path}: ${problem}`);
