@@ -1,5 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { zstdCompressSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { createFolder } from "../../test/support/folder.ts";
@@ -9,26 +9,29 @@ import { restoreSession } from "./restore.ts";
 
 const BYTES = Buffer.from('{"kept":true}\n');
 
-/** Restores the session of one kept file, of a colleague's machine, into a home of its own. */
-async function restoreKept(source: string, path: string, prepare?: (home: string) => void) {
+interface Kept {
+  readonly path: string;
+  readonly source: string;
+  /** Default: the restored session's. */
+  readonly isOther?: boolean;
+}
+
+/** Restores the session of files that were kept of a colleague's machine, into a home of its own. */
+async function restoreKept(kept: readonly Kept[], prepare?: (home: string) => void) {
   const home = createFolder();
   prepare?.(home);
   await using engine = await open(":memory:");
-  const session = await engine.createSession();
+  const [session, other] = [await engine.createSession(), await engine.createSession()];
   const size = BYTES.length;
-  await engine.originals.put("w2", {
-    path,
-    source,
-    reader: 1,
-    mtimeUs: 1,
-    sessionIds: [session.id],
-    size,
-    from: 0,
-    parts: [{ start: 0, size, bytes: zstdCompressSync(BYTES) }],
-  });
+  const parts = [{ start: 0, size, bytes: zstdCompressSync(BYTES) }];
+  for (const { path, source, isOther = false } of kept) {
+    const facts = { path, source, reader: 1, mtimeUs: 1, size, from: 0, parts };
+    const sessionIds = [(isOther ? other : session).id];
+    await engine.originals.put("w2", { ...facts, sessionIds });
+  }
   const environment = { home, variables: {}, platform: "linux" };
   const files = await restoreSession(engine, session, { environment });
-  return { home, outcome: files.map((file) => file.outcome).join() };
+  return { home, files, outcome: files.map((file) => file.outcome).join() };
 }
 
 const CODE = ".config/Code/User";
@@ -67,7 +70,7 @@ const PARTS: readonly (readonly [source: string, path: string])[] = [
 describe("a part of a transcript", () => {
   test.each(PARTS)("of %s goes home: %s", async (source, path) => {
     for (const there of [`/home/ana/${path}`, `C:\\Users\\ana\\${path.replaceAll("/", "\\")}`]) {
-      const { home, outcome } = await restoreKept(`${source}:part`, there);
+      const { home, outcome } = await restoreKept([{ source: `${source}:part`, path: there }]);
       expect(outcome).toBe("written");
       expect(readFileSync(join(home, path))).toEqual(BYTES);
     }
@@ -101,7 +104,7 @@ describe("a part of a transcript", () => {
     ["vibe", "/etc/meta.json"],
     ["nobody", "/home/ana/.claude/projects/-srv/s1/tool-results/a.txt"],
   ])("of %s is not restored as %s", async (source, path) => {
-    const { home, outcome } = await restoreKept(`${source}:part`, path);
+    const { home, outcome } = await restoreKept([{ source: `${source}:part`, path }]);
     expect([outcome, readdirSync(home)]).toEqual(["no_place", []]);
   });
 
@@ -121,6 +124,26 @@ test("an empty file that is there stays", async () => {
     mkdirSync(dirname(join(home, path)), { recursive: true });
     writeFileSync(join(home, path), "");
   };
-  const { home, outcome } = await restoreKept("claude-code", `/home/ana/${path}`, put);
+  const kept = { source: "claude-code", path: `/home/ana/${path}` };
+  const { home, outcome } = await restoreKept([kept], put);
   expect([outcome, readFileSync(join(home, path), "utf8")]).toEqual(["differs", ""]);
+});
+
+test.each([
+  ["/home/ana", "/"],
+  ["C:\\Users\\ana", "\\"],
+  ["C:/Users/ana", "/"],
+  ["/home/a\\na", "/"],
+])("sub-agents below %s come with their transcript", async (home, separator) => {
+  const names = ["s1.jsonl", "s1/subagents/agent-7.jsonl", "s10/subagents/agent-8.jsonl"];
+  const restored = await restoreKept(
+    names.map((name, at) => ({
+      path: [home, ...`.claude/projects/-srv/${name}`.split("/")].join(separator),
+      source: "claude-code",
+      isOther: at > 0,
+    })),
+  );
+  const below = join(restored.home, ".claude/projects/-srv");
+  expect(restored.files.map(({ path }) => relative(below, path))).toEqual(names.slice(0, 2));
+  expect(restored.outcome).toBe("written,written");
 });

@@ -81,8 +81,11 @@ async function* originalsBelow(
   { workstation, path }: Original,
 ): AsyncGenerator<Original> {
   const ending = path.lastIndexOf(".");
-  if (ending <= path.lastIndexOf("/")) return;
-  const below = `${path.slice(0, ending)}/`;
+  // Paths are as their system writes them; a backslash may be in a name of the others.
+  const isPosix = path.startsWith("/");
+  const folder = Math.max(path.lastIndexOf("/"), isPosix ? -1 : path.lastIndexOf("\\"));
+  if (ending <= folder) return;
+  const below = path.slice(0, ending) + (path[folder] ?? "/");
   for await (const original of listOriginals(tenant, { after: { workstation, path: below } })) {
     if (original.workstation !== workstation || !original.path.startsWith(below)) return;
     yield original;
