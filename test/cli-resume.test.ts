@@ -174,6 +174,28 @@ describe("resume --restore", () => {
     expect((await cli("ingest")).stdout).not.toContain("new entr");
   });
 
+  test("--dry-run says what would be written, and claims nothing of it", async () => {
+    const { cli, folder, file } = await talked();
+    rmSync(folder, { recursive: true });
+    const told = await cli("resume", ID, "--restore", "--dry-run");
+    expect([told.code, told.stdout]).toEqual([1, ""]);
+    expect(told.stderr).toMatch(/would restore 2 files .*; 0 were there/);
+    expect(told.stderr).toContain(file);
+    const asked = await cli("resume", ID, "--restore", "--dry-run", "--json");
+    expect(asked.code).toBe(1);
+    const answer = JSON.parse(asked.stdout) as { restored: readonly object[] };
+    expect(answer).toMatchObject({ gone: file, command: null });
+    expect(answer.restored).toMatchObject([
+      { path: file, outcome: "would_write" },
+      { outcome: "would_write" },
+    ]);
+    expect(existsSync(folder)).toBe(false);
+    await cli("resume", ID, "--restore");
+    const there = await cli("resume", ID, "--restore", "--dry-run");
+    expect([there.code, there.stdout]).toEqual([0, expect.stringContaining("claude --resume")]);
+    expect(there.stderr).toContain("would restore 0 files");
+  });
+
   test("completes a file that is a beginning, and leaves any other alone", async () => {
     const { cli, file, child, kept } = await talked();
     const [whole = Buffer.of()] = kept;

@@ -29,11 +29,12 @@ export interface RestoredFile {
   readonly path: string;
   readonly size: number;
   /**
-   * `written`: from nothing, or from a file that was its beginning. `there`: it has these bytes, or
+   * `written`: from nothing, or from a file that was its beginning. `would_write`: so without
+   * `dryRun`. `there`: it has these bytes, or
    * more of them. `differs`: another file has the name, and stays. `no_place`: it
    * is not where its agent keeps the files of sessions, or it is settings. `failed`: `problem` says why.
    */
-  readonly outcome: "written" | "there" | "differs" | "no_place" | "failed";
+  readonly outcome: "written" | "would_write" | "there" | "differs" | "no_place" | "failed";
   readonly problem?: string;
 }
 
@@ -117,7 +118,8 @@ async function restoreFile(
   try {
     const known = await compare(tenant, original, path);
     if (known === "there" || known === "differs") return { path, size, outcome: known };
-    const isWritten = options.dryRun || (await write(tenant, original, path, known));
+    if (options.dryRun) return { path, size, outcome: "would_write" };
+    const isWritten = await write(tenant, original, path, known);
     return { path, size, outcome: isWritten ? "written" : "differs" };
   } catch (error) {
     return { path, size, outcome: "failed", problem: problemIn(error) };

@@ -78,7 +78,7 @@ export function tellRestored(
   dryRun = false,
 ): void {
   const of = (outcome: RestoredFile["outcome"]) => files.filter((file) => file.outcome === outcome);
-  const written = of("written");
+  const written = of(dryRun ? "would_write" : "written");
   const size = formatBytes(written.reduce((sum, file) => sum + file.size, 0));
   const what = `${counted(written.length, "file")} (${size}) of ${counted(sessions, "session")}`;
   terminal.note(

@@ -58,7 +58,7 @@ export const resume: Command = defineCommand({
   name: "resume",
   summary: "Print the command that continues a session, in its own agent or another.",
   details:
-    "Prints the command, and runs nothing. Without --in: exit code 1 if its agent has no such command, or its transcript is gone: at a terminal it asks whether to put it back, and --restore does so, byte for byte, with sub-agents and results of tools; a file that is there is replaced only if it is the beginning of what was kept. --restore with --all, --project, --agent or --since does it for many. With --in: writes a briefing under a token budget (digest and context, secrets masked) that a new session there begins with; with --native, copies the session itself into the other agent's own files, verbatim and unmasked, and reads it back. Losses are counted on standard error.",
+    "Prints the command, and runs nothing. Without --in: exit code 1 if its agent has no such command, or its transcript is gone: at a terminal it asks whether to put it back, and --restore does so, byte for byte, with sub-agents and results of tools; a file that is there is replaced only if it is the beginning of what was kept. With --dry-run it stays gone, and so no command is printed. --restore with --all, --project, --agent or --since does it for many. With --in: writes a briefing under a token budget (digest and context, secrets masked) that a new session there begins with; with --native, copies the session itself into the other agent's own files, verbatim and unmasked, and reads it back. Losses are counted on standard error.",
   arguments: [{ ...SESSION, optional: true }],
   options: {
     restore: flag("Put the transcript back where its agent looks for it."),
