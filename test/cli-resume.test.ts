@@ -135,6 +135,24 @@ describe("resume --in", () => {
   });
 });
 
+test("a folder's name commands no terminal, and the command still leads to it", async () => {
+  const { home, project, cli } = await world();
+  const evil = join(home, "shop\u001b]0;mine\u0007\u001b[31m");
+  mkdirSync(evil);
+  const folder = join(home, ".claude/projects/-shop");
+  const lines = readFileSync(join(folder, `${ID}.jsonl`), "utf8").replaceAll(ID, OTHER);
+  const moved = lines.replaceAll(JSON.stringify(project), JSON.stringify(evil));
+  writeFileSync(join(folder, `${OTHER}.jsonl`), moved);
+  expect((await cli("ingest")).code).toBe(0);
+  const word = `$'${home}/shop\\033]0;mine\\007\\033[31m'`;
+  const own = await cli("resume", OTHER);
+  expect([own.code, own.stdout]).toEqual([0, `cd ${word} && claude --resume ${OTHER}\n`]);
+  for (const more of [[], ["--native"]]) {
+    const other = await cli("resume", OTHER, "--in", "codex", ...more);
+    expect([other.code, other.stdout]).toEqual([0, expect.stringContaining(`cd ${word} && codex`)]);
+  }
+});
+
 describe("resume --restore", () => {
   /** The transcript, a sub-agent of it, and what they held when they were read. */
   async function talked() {

@@ -104,13 +104,13 @@ export function canAsk(): boolean {
 
 /** No unless the answer begins with y. */
 export async function askYesNo(question: string): Promise<boolean> {
-  process.stderr.write(`${question} [y/N] `);
+  process.stderr.write(`${clean(question)} [y/N] `);
   const answer = await readLine();
   return /^\s*y/i.test(answer);
 }
 
 export async function askText(question: string): Promise<string> {
-  process.stderr.write(`${question} `);
+  process.stderr.write(`${clean(question)} `);
   return readLine();
 }
 

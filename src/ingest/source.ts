@@ -41,7 +41,12 @@ export interface TranscriptSource {
   /** Lazy: reads when `sessions` is iterated. */
   read(input: SourceInput): ImportedTranscript;
   /** The command that opens a session in its own agent again, if there is one. */
-  resumeCommand?(session: { readonly id: string; readonly cwd: string | null }): string | null;
+  resumeCommand?(session: {
+    readonly id: string;
+    readonly cwd: string | null;
+    /** Of the machine that runs it. Default: one with a POSIX shell. */
+    readonly platform?: string;
+  }): string | null;
 }
 
 /** The parts of the environment that locate files. */

@@ -1,6 +1,7 @@
+import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { excerptRange, focusOf, headOf, isRun } from "./display.ts";
+import { excerptRange, focusOf, headOf, isRun, shellWord } from "./display.ts";
 
 /** Words of at most 12 letters, and what may be between them. */
 const word = fc.stringMatching(/^[a-zé_\d𝔘]{1,12}$/u);
@@ -65,4 +66,52 @@ test("the head of a text ends with a word, and not within a character", () => {
     }),
     { numRuns: 200 },
   );
+});
+
+describe("a word of a shell", () => {
+  const HOSTILE = "/srv/\u001b]0;it's\u0007\u009b31m\n\u202e7!\\";
+
+  test.each([
+    ["/srv/shop", "/srv/shop"],
+    ["", "''"],
+    ["/srv/it's", "'/srv/it'\\''s'"],
+    ["C:\\Users\\a b", "'C:\\Users\\a b'"],
+    ["/srv/\u001b[31m", "$'/srv/\\033[31m'"],
+    [HOSTILE, String.raw`$'/srv/\033]0;it\047s\007\302\23331m\012\342\200\2567\041\134'`],
+  ])("%j is quoted", (text, word) => {
+    expect(shellWord(text)).toBe(word);
+  });
+
+  test.each([
+    ["C:\\Users\\ana", "C:\\Users\\ana"],
+    ["C:\\a b", "'C:\\a b'"],
+    ["C:\\a';calc;'", "'C:\\a'';calc;'''"],
+    ["C:\\a\u2019;calc", "'C:\\a\u2019\u2019;calc'"],
+    ["C:\\$x\u001b'", "('C:\\$x'+[char]27+'''')"],
+  ])("%j is quoted for PowerShell", (text, word) => {
+    expect(shellWord(text, "win32")).toBe(word);
+  });
+
+  const text = fc.string({ unit: "binary" });
+
+  test("has no control character, on any platform", () => {
+    fc.assert(
+      fc.property(text, fc.constantFrom("linux", "win32"), (any, platform) => {
+        const word = shellWord(any, platform);
+        expect(word).not.toMatch(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u);
+      }),
+    );
+  });
+
+  const shells = ["bash", "zsh"].filter((name) => spawnSync(name, ["-c", ":"]).status === 0);
+
+  // Not every machine has both, and Windows has neither.
+  test.skipIf(shells.length === 0)("is the same text in a shell", () => {
+    const texts = [HOSTILE, ...fc.sample(text, 300)].map((any) => any.replaceAll("\0", ""));
+    const script = `printf '%s\\0' ${texts.map((any) => shellWord(any)).join(" ")}`;
+    for (const shell of shells) {
+      const ran = spawnSync(shell, ["-c", script], { encoding: "utf8" });
+      expect(ran.stdout.split("\0").slice(0, -1)).toEqual(texts);
+    }
+  });
 });

@@ -1,6 +1,7 @@
 /**
  * What every surface shows alike: excerpts, which begin and end around their matches and between
- * words; names of projects; how a session ended; the main argument of a tool call; counts; text without control characters.
+ * words; names of projects; how a session ended; the main argument of a tool call; counts; text without
+ * control characters, also as a word of a command.
  */
 
 /** UTF-16 offsets into the text. */
@@ -192,4 +193,31 @@ export function clean(text: string): string {
     if (code < 0x20) return String.fromCharCode(0x2400 + code);
     return `\\u${code.toString(16).padStart(4, "0")}`;
   });
+}
+
+/**
+ * Quotes any text, such as a folder that a transcript names, as one word of a command to copy: for
+ * PowerShell if `platform` is `win32`, else for a POSIX shell. A terminal does not obey its control
+ * characters: they are escaped, as bash, zsh and ksh read it (`$'\033'`); another shell finds no
+ * such folder.
+ */
+export function shellWord(text: string, platform?: string): string {
+  if (platform === "win32") return powerShellWord(text);
+  if (/^[\w@%+=:,./-]+$/.test(text)) return text;
+  if (text.search(HARMFUL) < 0) return `'${text.replaceAll("'", "'\\''")}'`;
+  return `$'${text.replace(/['\\!]/g, toOctal).replace(HARMFUL, toOctal)}'`;
+}
+
+/** Three digits each: unlike hexadecimal ones, they end before any other character. */
+function toOctal(character: string): string {
+  const bytes = Array.from(new TextEncoder().encode(character));
+  return bytes.map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+}
+
+/** PowerShell takes typographic quotes for quotes, and has escapes only where it also has variables. */
+function powerShellWord(text: string): string {
+  if (/^[\w:./\\-]+$/.test(text)) return text;
+  const quoted = `'${text.replace(/['\u2018-\u201B]/g, "$&$&")}'`;
+  if (text.search(HARMFUL) < 0) return quoted;
+  return `(${quoted.replace(HARMFUL, (character) => `'+[char]${character.charCodeAt(0)}+'`)})`;
 }

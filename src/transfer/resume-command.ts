@@ -1,6 +1,7 @@
 /** The command with which an agent continues its own session. */
 
 import type { RESUME_COMMAND } from "../model/answers/context.ts";
+import { shellWord } from "../model/display.ts";
 import type { Session } from "../model/session.ts";
 import type { FieldsOf } from "../model/shape.ts";
 import { ownIdOf } from "../store/session-ref.ts";
@@ -43,9 +44,4 @@ export function resumeCommand({ origin }: Session): ResumeCommand {
     folder: projectPath ?? null,
     workstation: workstation ?? null,
   };
-}
-
-/** Quotes any text as one word for a POSIX shell. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

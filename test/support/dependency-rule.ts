@@ -63,7 +63,10 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
 
   // Readers of other agents' files. Each implements the port; none imports another.
   ingest: { folders: ["model", "transcript"], packages: ["node:buffer"] },
-  "ingest/claude-code": { folders: ["model", "transcript", "ingest"], packages: [] },
+  "ingest/claude-code": {
+    folders: ["model", "model/display.ts", "transcript", "ingest"],
+    packages: [],
+  },
   "ingest/claw-code": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/codex": { folders: ["model", "transcript", "ingest"], packages: [] },
   "ingest/pi": { folders: ["model", "transcript", "ingest"], packages: [] },
@@ -285,7 +288,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
 
   // Sessions read out page by page, for the writers of other formats.
   transfer: {
-    folders: ["model", "store", "engine", "api", "export", "policy.ts"],
+    folders: ["model", "model/display.ts", "store", "engine", "api", "export", "policy.ts"],
     packages: [],
   },
 
@@ -316,7 +319,7 @@ export const RULE: Record<string, { readonly folders: string[]; readonly package
   // A session handed to another agent: its files are written, read back and registered here.
   "transfer/resume": {
     folders: names(
-      "model transcript context compaction engine api export ingest",
+      "model model/display.ts transcript context compaction engine api export ingest",
       "ingest/read-transcript.ts transfer",
     ),
     packages: names(

@@ -7,6 +7,7 @@
  * file is a branch with its own root; one with its own file is a session that names its parent.
  */
 
+import { shellWord } from "../../model/display.ts";
 import { isPlainObject, type JsonObject, type JsonValue } from "../../model/json.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
 import { batched, splitAhead } from "../batches.ts";
@@ -122,12 +123,12 @@ export const CLAUDE_CODE: TranscriptSource = {
     };
   },
 
-  resumeCommand({ id, cwd }) {
+  resumeCommand({ id, cwd, platform }) {
     // A sub-agent cannot be resumed; its parent can.
     const [session = ""] = id.split("/");
     if (!/^\w[\w.-]*$/.test(session)) return null;
     const command = `claude --resume ${session}`;
-    return cwd === null ? command : `cd ${quote(cwd)} && ${command}`;
+    return cwd === null ? command : `cd ${shellWord(cwd, platform)} && ${command}`;
   },
 };
 
@@ -168,11 +169,6 @@ function isClaudeLine(record: Fields): boolean {
   if (typeof type !== "string") return false;
   if (Object.hasOwn(TYPES, type)) return record[TYPES[type] ?? ""] !== undefined;
   return typeof record["sessionId"] === "string" && record["payload"] === undefined;
-}
-
-/** Quotes a word for a shell. */
-function quote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 // The kept fields of `toolUseResult`.

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { RemoteEngine } from "../../client/index.ts";
+import { shellWord } from "../../model/display.ts";
 import { go } from "../data/address.ts";
 import { mayWrite, type Session, tell } from "../data/connection.ts";
 import { ask, Copy, Failure, Toggle } from "../parts/controls.tsx";
@@ -19,7 +20,8 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
   useEffect(() => {
     model.engine.resumeCommand(session.id).then(
       ({ command: line, folder }) => {
-        command.value = line === null || folder === null ? line : `cd ${quoted(folder)} && ${line}`;
+        command.value =
+          line === null || folder === null ? line : `cd ${shellWord(folder)} && ${line}`;
       },
       () => undefined,
     );
@@ -84,11 +86,6 @@ export function SessionActions(props: { readonly model: SessionModel; readonly s
       {shows.value === "keep" && <RetentionPanel engine={model.engine} session={session} />}
     </div>
   );
-}
-
-/** A folder as one word of a POSIX shell. */
-function quoted(path: string): string {
-  return /^[\w./~-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 // The export of a session as a file, with secrets masked by default.

@@ -13,8 +13,9 @@ import { OPENCODE_NATIVE } from "../../export/native/opencode.ts";
 import { PI_NATIVE } from "../../export/native/pi.ts";
 import { QWEN_CODE_NATIVE } from "../../export/native/qwen-code.ts";
 import type { Environment } from "../../ingest/source.ts";
+import { shellWord } from "../../model/display.ts";
 import { BackscrollError } from "../../model/errors.ts";
-import { RESUME_COMMANDS, shellWord } from "../resume-command.ts";
+import { RESUME_COMMANDS } from "../resume-command.ts";
 
 export interface ResumeTarget {
   readonly name: string;

@@ -15,12 +15,12 @@ import { type CarriedMessage, carryMessages } from "../../export/native/carried.
 import { readTranscript } from "../../ingest/read-transcript.ts";
 import type { Environment, ImportedEntry } from "../../ingest/source.ts";
 import { type Block, inputTextOf } from "../../model/block.ts";
+import { shellWord } from "../../model/display.ts";
 import type { Entry } from "../../model/entry.ts";
 import { BackscrollError } from "../../model/errors.ts";
 import { COPIED_PICTURE } from "../../transcript/copy-mark.ts";
 import { parseExact } from "../../transcript/exact-json.ts";
-import { shellWord } from "../resume-command.ts";
-import { codexHome, type ResumeTarget } from "./targets.ts";
+import { codexHome, type ResumeTarget, type TargetPlace } from "./targets.ts";
 
 interface NativeOptions {
   readonly environment: Environment;
@@ -84,14 +84,14 @@ export async function writeNative(
     messages: messages.length,
     losses: losses.all,
     registered: null,
-    command: `cd ${shellWord(cwd)} && ${target.resume(id, file)}`,
+    command: `cd ${shellWord(cwd, environment.platform)} && ${target.resume(id, file)}`,
   };
   if (options.dryRun) return result;
   const beside = target.beside?.(place, session.title);
   if (beside !== undefined) await writeNew(beside.path, beside.text);
   await writeNew(file, text);
   if (own === null) {
-    await importFile(target.name, file, cwd);
+    await importFile(target.name, file, place);
     return result;
   }
   if (target.name !== "codex") return result;
@@ -184,14 +184,18 @@ export async function writeNew(file: string, text: string): Promise<void> {
   }
 }
 
-async function importFile(program: string, file: string, cwd: string): Promise<void> {
+async function importFile(
+  program: string,
+  file: string,
+  { cwd, environment }: TargetPlace,
+): Promise<void> {
   try {
     await promisify(execFile)(program, ["import", file], { cwd, timeout: 120_000 });
     await rm(file, { force: true });
   } catch (cause) {
     const isMissing = (cause as NodeJS.ErrnoException).code === "ENOENT";
     const why = isMissing ? `${program} is not on the PATH` : (cause as Error).message.trim();
-    const way = `cd ${shellWord(cwd)} && ${program} import ${shellWord(file)}`;
+    const way = `cd ${shellWord(cwd, environment.platform)} && ${program} import ${shellWord(file)}`;
     throw new BackscrollError(
       "invalid_input",
       `${why}; the file is written, import it with: ${way}`,

@@ -6,6 +6,7 @@ import { join, resolve } from "node:path";
 import type { TenantApi } from "../../../engine/interfaces.ts";
 import { SOURCES } from "../../../ingest/sources.ts";
 import { defined } from "../../../model/defined.ts";
+import { shellWord } from "../../../model/display.ts";
 import { provenanceOf, type Session } from "../../../model/session.ts";
 import { selectSessions } from "../../../recap/select-sessions.ts";
 import { sourceFieldsOf } from "../../../transcript/source-fields.ts";
@@ -23,7 +24,6 @@ import {
   writeNative,
   writeNew,
 } from "../../../transfer/resume/write-native.ts";
-import { shellWord } from "../../../transfer/resume-command.ts";
 import {
   type Command,
   defineCommand,
@@ -176,7 +176,8 @@ export function resumeCommand(session: Session, cwd?: string): string | null {
   // The key is workstation:project:session.
   const id = sourceFieldsOf(session)?.id ?? key?.split(":").slice(2).join(":");
   if (id === undefined || id === "") return null;
-  return reader?.resumeCommand?.({ id, cwd: cwd ?? projectPath ?? null }) ?? null;
+  const { platform } = process;
+  return reader?.resumeCommand?.({ id, cwd: cwd ?? projectPath ?? null, platform }) ?? null;
 }
 
 type ElsewhereOptions = OptionValues<typeof ELSEWHERE> & { readonly in: string };
@@ -271,7 +272,7 @@ async function resumeBriefed(
   const file = join(homedir(), ".backscroll", "briefings", name);
   const isWritten = !dryRun && !options.print;
   if (isWritten) await writeNew(file, briefing.text);
-  const command = `cd ${shellWord(cwd)} && ${target.begin(file)}`;
+  const command = `cd ${shellWord(cwd, process.platform)} && ${target.begin(file)}`;
   const { tokens, shown, messages } = briefing;
   if (context.json)
     return terminal.printJson({
