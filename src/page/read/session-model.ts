@@ -17,6 +17,7 @@ import { lastSeenIn } from "./last-seen.ts";
 import { MessagePages } from "./message-pages.ts";
 import { Runs } from "./runs.ts";
 import { SessionOutline } from "./session-outline.ts";
+import { isRecord } from "./tool-call.ts";
 
 /** The first page of the tenant's feed from its end: its cursor. */
 const FEED_END = { after: "end", limit: 1 } as const;
@@ -147,13 +148,14 @@ export class SessionModel {
   /** Its parent and its children: some are linked by id, and ingested sub-agents by the source's key. */
   async #readFamily(): Promise<readonly Session[]> {
     const { origin, metadata } = this.session.value ?? {};
-    const { parent } = (metadata ?? {}) as { readonly parent?: { readonly key?: string } };
+    const parent = metadata?.["parent"];
+    const parentKey = isRecord(parent) ? parent["key"] : undefined;
     const [linked, keyed, above] = await Promise.all([
       this.engine.listSessions({ parentSessionId: this.id, limit: 100 }),
       origin?.key === undefined
         ? undefined
         : this.engine.listSessions({ keyPrefix: `${origin.key}/`, limit: 100 }),
-      parent?.key === undefined ? undefined : this.engine.findSessionByOrigin(parent.key),
+      typeof parentKey === "string" ? this.engine.findSessionByOrigin(parentKey) : undefined,
     ]);
     this.parent.value = above;
     const all = [...linked.sessions, ...(keyed?.sessions ?? [])];

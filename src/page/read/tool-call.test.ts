@@ -23,6 +23,16 @@ test("edits of several agents are lines that were taken away and added", () => {
   expect(signs({ command: "ls" })).toBeUndefined();
 });
 
+test("a call of another shape than its tool's is shown as far as it is understood", () => {
+  const edit = { old_string: "a", new_string: "b" };
+  expect(editOf({ edits: [null, 1, "x", [], edit] })).toHaveLength(2);
+  expect(editOf({ edits: [null] })).toBeUndefined();
+  // An object whose `toString` is no function has no text of its own.
+  const command = ["echo", 1, null, { toString: 1 }];
+  expect(callLine({ command }, "")).toBe('echo 1 null {"toString":1}');
+  for (const json of ["null", "[null]", "1", '"x"']) expect(parseInput(json)).toEqual({});
+});
+
 test("lines far from a change are left out", () => {
   const before = Array.from({ length: 40 }, (_, at) => `line ${at}`).join("\n");
   const lines = editOf({ old_string: before, new_string: before.replace("line 20\n", "new\n") });

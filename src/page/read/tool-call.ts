@@ -6,10 +6,15 @@ import { withoutAnsi } from "../parts/words.ts";
 
 const LINE = 160;
 
+/** Whether foreign JSON has fields. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export function parseInput(json: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+    return isRecord(value) ? value : {};
   } catch {
     // The preview of a large input is truncated and may not parse.
     return {};
@@ -23,12 +28,16 @@ export function callLine(input: Readonly<Record<string, unknown>>, json: string)
   }
   for (const field of MAIN_ARGUMENTS) {
     const value = input[field];
-    const text = Array.isArray(value) ? value.join(" ") : value;
+    const text = Array.isArray(value) ? value.map(wordOf).join(" ") : value;
     if (typeof text === "string" && text.trim() !== "") return oneLine(text);
   }
   const first = Object.values(input).find((value) => typeof value === "string" && value !== "");
   if (typeof first === "string") return oneLine(first);
   return json === "{}" ? "" : oneLine(json);
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 export function oneLine(text: string): string {
@@ -42,7 +51,7 @@ export function oneLine(text: string): string {
 export function editOf(input: Readonly<Record<string, unknown>>): readonly DiffLine[] | undefined {
   const { edits, patch, input: text, content } = input;
   if (Array.isArray(edits)) {
-    const parts = edits.flatMap((edit) => replaced(edit as Record<string, unknown>) ?? []);
+    const parts = edits.flatMap((edit) => (isRecord(edit) && replaced(edit)) || []);
     if (parts.length > 0) return parts;
   }
   const single = replaced(input);
