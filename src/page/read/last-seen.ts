@@ -10,13 +10,24 @@ export function lastSeenIn(sessionId: string): number {
 
 export function rememberSeen(sessionId: string, index: number): void {
   const others = kept().filter(([id]) => id !== sessionId);
-  localStorage.setItem(KEPT, JSON.stringify([...others, [sessionId, index]].slice(-MAX_KEPT)));
+  const all = JSON.stringify([...others, [sessionId, index]].slice(-MAX_KEPT));
+  try {
+    localStorage.setItem(KEPT, all);
+  } catch {
+    // Blocked or full: the session opens at its start the next time.
+  }
 }
 
-function kept(): readonly (readonly [sessionId: string, index: number])[] {
+type Seen = readonly [sessionId: string, index: number];
+
+function isSeen(value: unknown): value is Seen {
+  return Array.isArray(value) && typeof value[1] === "number";
+}
+
+function kept(): readonly Seen[] {
   try {
     const value: unknown = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
-    return Array.isArray(value) ? value : [];
+    return Array.isArray(value) ? value.filter(isSeen) : [];
   } catch {
     return [];
   }
