@@ -190,8 +190,6 @@ function Result(props: {
   readonly open: boolean;
 }) {
   const { name, block, open } = props;
-  const { output } = block;
-  const text = typeof output === "string" ? output : output.map(textIn).join(" ");
   return (
     <Fold
       name={name}
@@ -200,7 +198,7 @@ function Result(props: {
       line={
         <>
           <b>{block.toolName ?? "result"}</b>
-          <code dir="ltr">{oneLine(text)}</code>
+          <code dir="ltr">{oneLine(textIn(block))}</code>
           <em>{block.isError ? "failed" : ""}</em>
         </>
       }
@@ -248,10 +246,20 @@ function Output(props: {
   );
 }
 
-function textIn(block: Block): string {
-  if (block.type === "text" || block.type === "thinking") return block.text;
-  if (block.type === "opaque") return block.json;
-  return block.type === "tool_use" ? inputTextOf(block) : `[${block.type}]`;
+export function textIn(block: Block): string {
+  switch (block.type) {
+    case "text":
+    case "thinking":
+      return block.text;
+    case "opaque":
+      return block.json;
+    case "tool_use":
+      return inputTextOf(block);
+    case "tool_result":
+      return typeof block.output === "string" ? block.output : block.output.map(textIn).join("\n");
+    case "image":
+      return "[image]";
+  }
 }
 
 const IMAGE = /^image\/(png|jpeg|gif|webp|avif|svg\+xml)$/;
@@ -266,9 +274,7 @@ function Image({ block }: { readonly block: BlockOf<"image"> }) {
 
 /** The session of the sub-agent that a result names. */
 function agentOf(result: ToolResult, model: SessionModel) {
-  const { output } = result;
-  const text = typeof output === "string" ? output : output.map(textIn).join("\n");
-  const id = /\bagentId:\s*([\w-]{4,64})/.exec(text)?.[1];
+  const id = /\bagentId:\s*([\w-]{4,64})/.exec(textIn(result))?.[1];
   if (id === undefined) return undefined;
   return model.subagents.value.find(
     ({ origin }) => origin.key?.includes(id) || origin.file?.includes(id),
@@ -336,7 +342,7 @@ function show(place: HTMLElement, text: string): boolean {
 /** The initially shown part of a long text, in characters. */
 const PART = 100_000;
 
-function Plain(props: { readonly text: string; readonly class?: string }) {
+export function Plain(props: { readonly text: string; readonly class?: string }) {
   const { class: name } = props;
   const text = withoutAnsi(props.text);
   const shown = useSignal(PART);

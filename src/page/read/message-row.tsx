@@ -21,17 +21,23 @@ const FIRST_PROMPT = 10;
 /** A message of these blocks alone has no heading. */
 const FOLDED: ReadonlySet<string> = new Set(["tool_use", "tool_result", "thinking", "opaque"]);
 
-export function MessageRow(props: {
+export interface RowProps {
   readonly model: SessionModel;
   readonly index: number;
   /** The id of the message to mark. The message of this row may arrive later. */
   readonly target: string;
-}) {
-  const { model, index, target } = props;
-  const version = model.pages.version.value;
+}
+
+/** The message of a row, stored or pending, once it has arrived. */
+export function entryAt(model: SessionModel, index: number): Entry | undefined {
   const total = model.pages.total.value;
-  const isStored = index < total;
-  const entry = isStored ? model.pages.get(index) : model.pending.value[index - total];
+  return index < total ? model.pages.get(index) : model.pending.value[index - total];
+}
+
+export function MessageRow({ model, index, target }: RowProps) {
+  const version = model.pages.version.value;
+  const isStored = index < model.pages.total.value;
+  const entry = entryAt(model, index);
   const summaries = model.compactions.value.get(index) ?? [];
   if (entry === undefined) return <div class="message coming" aria-busy="true" />;
   const run = isStored ? model.runs.of(index, version) : undefined;

@@ -16,7 +16,7 @@ import { counted } from "../parts/words.ts";
 import { highlight } from "./highlight.ts";
 import { rememberSeen } from "./last-seen.ts";
 import type { MessagePages } from "./message-pages.ts";
-import { MessageRow } from "./message-row.tsx";
+import { SafeRow } from "./safe-row.tsx";
 import { SessionHead } from "./session-head.tsx";
 import { SessionMap } from "./session-map.tsx";
 import { SessionModel } from "./session-model.ts";
@@ -253,7 +253,7 @@ function OpenSession({ id, leaf }: { readonly id: string; readonly leaf: string 
                 ? { index: 0, offset: 0 }
                 : { index: start.value.index, offset: 16 }
             }
-            row={(index) => <MessageRow model={model} index={index} target={target.value} />}
+            row={(index) => <SafeRow model={model} index={index} target={target.value} />}
             onRange={({ first, last }) => {
               model.pages.want(first, last);
               top.value = list.current?.anchor.index ?? 0;

@@ -87,6 +87,36 @@ describeInBrowser("a session of an agent", () => {
     onTestFinished: Parameters<typeof openWatched>[2]["onTestFinished"],
   ) => openWatched(world, `#/session/${session.id}${hash}`, { onTestFinished });
 
+  test("shows a message that cannot be rendered as plain text, and all others as usual", async ({
+    onTestFinished,
+  }) => {
+    const odd = await world.engine.createSession({ agent: "coder", createdBy: "ana" });
+    const [call] = does("1", "Bash", { command: "A stone" }, "");
+    await odd.append([says("**Before**"), ...(call === undefined ? [] : [call])]);
+    await odd.append(answers("**After**"));
+    const { page, wrongs } = await openWatched(world, "", { onTestFinished, locale: "en-US" });
+    // Any failure will do: here of a function that rendering calls.
+    await page.evaluate(() => {
+      const { replace } = String.prototype;
+      String.prototype.replace = function (this: string, ...given: Parameters<typeof replace>) {
+        if (this.startsWith("A stone")) throw new RangeError("too odd");
+        return replace.apply(this, given);
+      };
+    });
+    await page.evaluate((id) => {
+      location.hash = `#/session/${id}`;
+    }, odd.id);
+    await page.locator(".failure").getByText("Message #1 cannot be shown as usual").waitFor();
+    expect(await page.locator("[role=feed] pre.plain").textContent()).toBe('{"command":"A stone"}');
+    await expect
+      .poll(() => page.locator("[role=feed] strong").allTextContents())
+      .toEqual(["Before", "After"]);
+    // What is appended is rendered although the message before it failed.
+    await odd.append(answers("**Later**"));
+    await page.locator("[role=feed] strong").getByText("Later").waitFor();
+    expect(wrongs).toEqual([]);
+  });
+
   test("folds runs of calls and notes of the client into lines; a failed call stays open", async ({
     onTestFinished,
   }) => {
