@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { createDatabase } from "../../../test/support/postgres.ts";
+import type { Session } from "../../model/session.ts";
 import { open } from "../../open.ts";
 import type { EngineContext } from "../engine-context.ts";
 import type { TenantEngine } from "../tenant-engine.ts";
@@ -13,14 +14,25 @@ async function add(
   tenant: TenantEngine,
   title: string,
   key: string,
-  { parent, messages = 1 }: { readonly parent?: string; readonly messages?: number } = {},
+  {
+    parent,
+    messages = 1,
+    machineMade = false,
+  }: {
+    readonly parent?: string;
+    readonly messages?: number;
+    readonly machineMade?: boolean;
+  } = {},
 ): Promise<string> {
   const session = await tenant.createSession({
     agent: "coder",
     createdBy: "ana",
     title,
     origin: { key, source: "claude-code" },
-    ...(parent === undefined ? {} : { metadata: { parent: { key: parent } } }),
+    metadata: {
+      ...(parent === undefined ? {} : { parent: { key: parent } }),
+      ...(machineMade ? { machineMade } : {}),
+    },
   });
   for (let i = 0; i < messages; i++) await session.append({ role: "user", content: title });
   return session.id;
@@ -120,6 +132,36 @@ test("the sub-agents of the page's sessions are counted, and no others read", as
   expect(page.nested?.get(started[2] ?? "")?.subAgents).toBe(3);
   const read = await Promise.all(reads.mock.results.map(({ value }) => value));
   expect(read.flatMap((each) => each.sessions)).toHaveLength(4);
+});
+
+test("as many sub-agents are counted as are listed, and as a scan of all sessions finds", async () => {
+  await using memory = await open(":memory:");
+  const tenant = memory.forTenant("acme");
+  const main = await add(tenant, "Mend the cron job", "k", { messages: 13 });
+  for (let i = 0; i < 123; i++) {
+    await add(tenant, `Look ${i}`, `k/a${i}`, { parent: "k", machineMade: i % 10 === 0 });
+  }
+  const deeper = { parent: "k/a1", messages: 13 };
+  await add(tenant, "Look deeper", "k/a1/b", deeper);
+  await add(tenant, "Go on elsewhere", "later", { parent: "k", messages: 13 });
+  await tenant.session(main).fork({ createdBy: "ana" });
+
+  const all: Session[] = [];
+  for await (const session of await tenant.listSessions({ machineMade: true, limit: 500 })) {
+    all.push(session);
+  }
+  const persons = all.filter(({ metadata }) => metadata["machineMade"] !== true);
+  const keys = persons.map(({ origin }) => origin.key ?? "");
+  const startedBy = (key: string) =>
+    keys.filter((each) => each.startsWith(`${key}/`) && !each.slice(key.length + 1).includes("/"));
+  const { nested } = await tenant.listSessions({ nested: true, limit: 500 });
+  expect(nested?.get(main)?.subAgents).toBe(startedBy("k").length);
+  expect(startedBy("k")).toHaveLength(110);
+
+  const listed: string[] = [];
+  const input = { parentSessionId: main, subAgent: true };
+  for await (const { origin } of await tenant.listSessions(input)) listed.push(origin.key ?? "");
+  expect(listed.sort()).toEqual(startedBy("k").sort());
 });
 
 test("a filter that no session meets suggests what may have been meant", async () => {

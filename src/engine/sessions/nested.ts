@@ -78,6 +78,9 @@ export async function listRows(
 /** Sessions whose sub-agents are read together. */
 const AT_ONCE = 8;
 
+/** What a list of a session's sub-agents shows: not what a machine made. */
+const SUB_AGENTS: SessionFilter = { subAgent: 1, machineMade: false };
+
 /** The number of sub-agents that each session started, by its id. */
 export async function countSubAgents(
   engine: EngineContext,
@@ -89,13 +92,13 @@ export async function countSubAgents(
   const count = async ({ id, origin: { key, source = "" } }: Session): Promise<void> => {
     if (key === undefined) return;
     const known = bySource.get(source);
-    const started = known ?? (await readAll(engine, { subAgent: 1, keyPrefix: `${key}/` }));
+    const started = known ?? (await readAll(engine, { ...SUB_AGENTS, keyPrefix: `${key}/` }));
     counts.set(id, started.filter((each) => parentKey(each) === key).length);
   };
   for (const { origin } of sessions) {
     const { source } = origin;
     if (!source?.startsWith("opencode") || bySource.has(source)) continue;
-    bySource.set(source, await readAll(engine, { subAgent: 1, source }));
+    bySource.set(source, await readAll(engine, { ...SUB_AGENTS, source }));
   }
   for (let at = 0; at < sessions.length; at += AT_ONCE) {
     await Promise.all(sessions.slice(at, at + AT_ONCE).map(count));
