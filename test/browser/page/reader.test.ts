@@ -98,10 +98,12 @@ describeInBrowser("a session of an agent", () => {
     // Any failure will do: here of a function that rendering calls.
     await page.evaluate(() => {
       const { replace } = String.prototype;
-      String.prototype.replace = function (this: string, ...given: Parameters<typeof replace>) {
-        if (this.startsWith("A stone")) throw new RangeError("too odd");
-        return replace.apply(this, given);
-      };
+      String.prototype.replace = new Proxy(replace, {
+        apply(target, self: string, given) {
+          if (self.startsWith("A stone")) throw new RangeError("too odd");
+          return Reflect.apply(target, self, given);
+        },
+      });
     });
     await page.evaluate((id) => {
       location.hash = `#/session/${id}`;
