@@ -12,8 +12,6 @@ export interface Listed {
   readonly sessions: readonly Session[];
   /** What each row stands for beside itself. */
   readonly nested: NonNullable<SessionPage["nested"]>;
-  /** In microdollars; only of a list by cost. */
-  readonly costs: NonNullable<SessionPage["costs"]>;
   readonly nextCursor: string | undefined;
   readonly failure: string;
   /** Whether the first answer has arrived: an empty list is meaningful only then. */
@@ -23,7 +21,6 @@ export interface Listed {
 export const listed = signal<Listed>({
   sessions: [],
   nested: new Map(),
-  costs: new Map(),
   nextCursor: undefined,
   failure: "",
   ready: false,
@@ -31,6 +28,9 @@ export const listed = signal<Listed>({
 
 /** How the listed sessions ended, by their ids: read after the list, which does not wait for it. */
 export const outcomes = signal<NonNullable<SessionPage["outcomes"]>>(new Map());
+
+/** What listed sessions cost in microdollars, by their ids: of lists by cost, and of opened rows. */
+export const costs = signal<NonNullable<SessionPage["costs"]>>(new Map());
 
 type SessionPage = Awaited<ReturnType<ReturnType<typeof engine.peek>["listSessions"]>>;
 
@@ -68,16 +68,20 @@ async function load(count: number): Promise<void> {
 
 /** Shows a page behind the sessions before it. */
 function show(page: SessionPage, before: readonly Session[]): void {
-  const { nested, costs } = listed.peek();
+  const { nested } = listed.peek();
   remember(page.sessions);
+  learnCosts(page);
   listed.value = {
     sessions: [...before, ...page.sessions],
     nested: new Map([...(before.length === 0 ? [] : nested), ...(page.nested ?? [])]),
-    costs: new Map([...(before.length === 0 ? [] : costs), ...(page.costs ?? [])]),
     nextCursor: page.nextCursor,
     failure: "",
     ready: true,
   };
+}
+
+function learnCosts(page: SessionPage | undefined): void {
+  if (page?.costs !== undefined) costs.value = new Map([...costs.peek(), ...page.costs]);
 }
 
 async function learnOutcomes(limit: number, cursor?: string): Promise<void> {
@@ -115,12 +119,14 @@ const MAX_REPEATS = 50;
 export async function readFamily(id: string): Promise<readonly Session[]> {
   const { repeats = [], subAgents = 0 } = listed.peek().nested.get(id) ?? {};
   const runs = repeats.slice(0, MAX_REPEATS).map((run) => engine.peek().getSessionMeta(run));
-  const agents = { parentSessionId: id, subAgent: true, limit: MAX_ENDED, outcomes: true };
+  const input = { parentSessionId: id, subAgent: true, limit: MAX_ENDED };
+  const agents = { ...input, outcomes: true, costs: true };
   const [read, page] = await Promise.all([
     Promise.allSettled(runs),
     subAgents === 0 ? undefined : engine.peek().listSessions(agents),
   ]);
   outcomes.value = new Map([...outcomes.peek(), ...(page?.outcomes ?? [])]);
+  learnCosts(page);
   // A run may have been deleted meanwhile.
   const others = read.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
   return [...others, ...(page?.sessions ?? [])];

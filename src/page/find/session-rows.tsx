@@ -14,7 +14,7 @@ import { age, counted, day, dollars, moment } from "../parts/words.ts";
 import { excerpt, type Piece } from "./excerpt.ts";
 import { chooseSort, isNarrowed } from "./filters.ts";
 import { found, known, moreHits, showsAll, total } from "./search.ts";
-import { listed, listOrder, loadMore, outcomes, readFamily } from "./session-list.ts";
+import { costs, listed, listOrder, loadMore, outcomes, readFamily } from "./session-list.ts";
 
 export function SessionList() {
   const { sessions, nextCursor, failure, ready } = listed.value;
@@ -143,6 +143,8 @@ function SessionRow({ session, runs = 1 }: { readonly session: Session; readonly
   const order = listOrder();
   const outcome = outcomes.value.get(id);
   const ended = outcome === undefined ? "" : outcomeWords(outcome);
+  // Unknown until the list by cost has arrived.
+  const cost = costs.value.get(id);
   return (
     <li>
       <a class="session" href={besideList(id)} data-item aria-current={currentIf(id, "")}>
@@ -152,7 +154,7 @@ function SessionRow({ session, runs = 1 }: { readonly session: Session; readonly
         </b>
         <span class="about">
           {order === "size" && `${counted(session.messageCount, "message")} · `}
-          {order === "cost" && `${dollars(listed.value.costs.get(id) ?? 0)} · `}
+          {order === "cost" && cost !== undefined && `${dollars(cost)} · `}
           <bdi>{agent}</bdi>
           <Origins session={session} />
         </span>
