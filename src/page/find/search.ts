@@ -104,7 +104,7 @@ async function ask(query: string, input: SearchInput): Promise<SearchResult | un
 export async function moreHits(): Promise<void> {
   const { query, result } = found.peek();
   if (result?.nextCursor === undefined) return;
-  const next = await engine.peek().searchSessions(query, {
+  const input = {
     ...filterInput(true),
     ...ORDERED[param("sort")],
     asYouType: isBeingTyped(query),
@@ -112,20 +112,26 @@ export async function moreHits(): Promise<void> {
     ...TALK_REACH,
     exchange: true,
     cursor: result.nextCursor,
-  });
-  if (found.peek().result !== result) return;
-  const { nextCursor: _, ...same } = result;
-  const { nextCursor } = next;
-  found.value = {
-    query,
-    failure: "",
-    result: {
-      ...same,
-      hits: [...result.hits, ...next.hits],
-      ...(nextCursor === undefined ? {} : { nextCursor }),
-    },
   };
-  await learn(next);
+  try {
+    const next = await engine.peek().searchSessions(query, input);
+    if (found.peek().result !== result) return;
+    const { nextCursor: _, ...same } = result;
+    const { nextCursor } = next;
+    found.value = {
+      query,
+      failure: "",
+      result: {
+        ...same,
+        hits: [...result.hits, ...next.hits],
+        ...(nextCursor === undefined ? {} : { nextCursor }),
+      },
+    };
+    await learn(next);
+  } catch (error) {
+    const failure = tell(error);
+    if (found.peek().result === result) found.value = { query, result, failure };
+  }
 }
 
 function show(next: Found): void {

@@ -49,3 +49,21 @@ test("what the sub-agents of a row cost is read with them", async () => {
     ["p/1", 1_200_000],
   ]);
 });
+
+test("a page that cannot be read is reported until one is, and the sessions stay", async () => {
+  let isLost = true;
+  const engine = {
+    listSessions: async () => {
+      if (isLost) throw new Error("lost");
+      return { sessions: [session("b", "next")] };
+    },
+  };
+  connection.value = { kind: "open", engine: engine as unknown as RemoteEngine };
+  const page = { nextCursor: "c", failure: "", ready: true, nested: new Map() };
+  listed.value = { ...page, sessions: [session("a", "first")] };
+  await loadMore();
+  expect(listed.value).toMatchObject({ failure: "lost", nextCursor: "c", sessions: [{ id: "a" }] });
+  isLost = false;
+  await loadMore();
+  expect(listed.value).toMatchObject({ failure: "", sessions: [{ id: "a" }, { id: "b" }] });
+});

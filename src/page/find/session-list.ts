@@ -103,17 +103,21 @@ async function learnOutcomes(limit: number, cursor?: string): Promise<void> {
 export async function loadMore(): Promise<void> {
   const { nextCursor } = listed.peek();
   if (nextCursor === undefined) return;
-  const page = await engine
-    .peek()
-    .listSessions({ ...listInput(), limit: PAGE, cursor: nextCursor });
-  // A reload may have replaced the list meanwhile; with the same end, the page still follows it.
-  void learnOutcomes(PAGE, nextCursor);
-  const { sessions, nextCursor: end } = listed.peek();
-  if (end === nextCursor) show(page, sessions);
+  // A reload may replace the list meanwhile; with the same end, the page still follows it.
+  const isSameEnd = () => listed.peek().nextCursor === nextCursor;
+  try {
+    const input = { ...listInput(), limit: PAGE, cursor: nextCursor };
+    const page = await engine.peek().listSessions(input);
+    void learnOutcomes(PAGE, nextCursor);
+    if (isSameEnd()) show(page, listed.peek().sessions);
+  } catch (error) {
+    const failure = tell(error);
+    if (isSameEnd()) listed.value = { ...listed.peek(), failure };
+  }
 }
 
 /** Repeats of a row that are shown; a list of each run has all of them. */
-const MAX_REPEATS = 50;
+export const MAX_REPEATS = 50;
 
 /** The sessions that a row stands for: the other runs of the same, then its sub-agents. */
 export async function readFamily(id: string): Promise<readonly Session[]> {

@@ -18,13 +18,14 @@ import { costs, listed, listOrder, loadMore, outcomes, readFamily } from "./sess
 
 export function SessionList() {
   const { sessions, nextCursor, failure, ready } = listed.value;
-  if (failure !== "" && sessions.length === 0) return <p class="failure">{failure}</p>;
+  if (failure !== "" && sessions.length === 0) return <Failure text={failure} alert />;
   if (!ready) return <p class="empty" aria-busy="true" />;
   if (sessions.length === 0) return isNarrowed() ? <NoneLeft /> : <EmptyStore />;
   const order = listOrder();
   const groups = order === "time" ? groupsOf(sessions) : [["", sessions] as const];
   return (
     <section aria-label="Sessions in order">
+      <Failure text={failure} alert />
       <Orders orders={LIST_ORDERS} chosen={order === "time" ? "" : order} />
       {groups.map(([name, group]) => (
         <section key={name}>
@@ -98,6 +99,7 @@ function Family({ session }: { readonly session: Session }) {
   const failure = useSignal("");
   const { repeats = [], subAgents = 0 } = listed.value.nested.get(session.id) ?? {};
   useEffect(() => {
+    failure.value = "";
     if (isOpen.value) put(readFamily(session.id), family, failure);
   }, [isOpen.value, repeats.length, subAgents]);
   const words = [
@@ -219,9 +221,10 @@ function EmptyStore() {
 /** Hits, the best first: the session, the message with marked matches, and a line of context. */
 export function Results({ query }: { readonly query: string }) {
   const { result, failure, query: answered } = found.value;
-  if (failure !== "") return <p class="failure">{failure}</p>;
   if (result === undefined) {
-    return (
+    return failure !== "" ? (
+      <Failure text={failure} alert />
+    ) : (
       <p class="empty searching" aria-busy="true">
         Searching …
       </p>
@@ -238,6 +241,7 @@ export function Results({ query }: { readonly query: string }) {
   ];
   return (
     <section aria-label="Results" data-answers={answered} aria-busy={answered !== query}>
+      <Failure text={failure} alert />
       {remarks.map((remark) => (
         <p key={remark} class="remark">
           {remark}

@@ -144,6 +144,27 @@ describeInBrowser("the first view", () => {
     expect(wrongs).toEqual([]);
   });
 
+  test("a list that cannot be read is reported above the one before it, which names no costs", async ({
+    onTestFinished,
+  }) => {
+    const { page, wrongs } = await openWatched(world, "", { onTestFinished });
+    await page.waitForSelector(".session");
+    await page.route(/\/v1\/sessions\?.*sort=cost/, (route) => route.fulfill({ status: 500 }));
+    await page.getByRole("button", { name: "Dearest" }).click();
+    const alert = page.getByRole("region", { name: "Sessions in order" }).getByRole("alert");
+    expect(await alert.textContent()).toContain("HTTP 500");
+    expect(await page.locator(".session b").count()).toBe(3);
+    expect(await page.locator(".session .about").allTextContents()).not.toContainEqual(
+      expect.stringContaining("$"),
+    );
+    await page.getByRole("button", { name: "Newest" }).click();
+    await expect.poll(() => alert.count()).toBe(0);
+    await page.unrouteAll();
+    await page.getByRole("button", { name: "Dearest" }).click();
+    await page.locator(".session").getByText("$0.00").first().waitFor();
+    expect(wrongs).toEqual([]);
+  });
+
   test("a late answer to an earlier query is never shown", async ({ onTestFinished }) => {
     const { page } = await openWatched(world, "", { onTestFinished });
     await page.waitForSelector(".session");
