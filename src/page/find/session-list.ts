@@ -119,11 +119,14 @@ export async function loadMore(): Promise<void> {
 /** Repeats of a row that are shown; a list of each run has all of them. */
 export const MAX_REPEATS = 50;
 
+/** Sub-agents of a session that are shown, the newest: what came of each is read with them. */
+export const MAX_SUB_AGENTS = 100;
+
 /** The sessions that a row stands for: the other runs of the same, then its sub-agents. */
 export async function readFamily(id: string): Promise<readonly Session[]> {
   const { repeats = [], subAgents = 0 } = listed.peek().nested.get(id) ?? {};
   const runs = repeats.slice(0, MAX_REPEATS).map((run) => engine.peek().getSessionMeta(run));
-  const input = { parentSessionId: id, subAgent: true, limit: MAX_ENDED };
+  const input = { parentSessionId: id, subAgent: true, limit: MAX_SUB_AGENTS };
   const agents = { ...input, outcomes: true, costs: true };
   const [read, page] = await Promise.all([
     Promise.allSettled(runs),

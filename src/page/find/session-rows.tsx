@@ -10,11 +10,20 @@ import { address, besideList, param } from "../data/address.ts";
 import type { Hit, Session, WindowItem } from "../data/connection.ts";
 import { Copy, Failure, put, setTo } from "../parts/controls.tsx";
 import { HitNotes } from "../parts/marks.tsx";
-import { age, counted, day, dollars, moment } from "../parts/words.ts";
+import { age, counted, day, dollars, moment, newestOf } from "../parts/words.ts";
 import { excerpt, type Piece } from "./excerpt.ts";
 import { chooseSort, isNarrowed } from "./filters.ts";
 import { found, known, moreHits, showsAll, total } from "./search.ts";
-import { costs, listed, listOrder, loadMore, outcomes, readFamily } from "./session-list.ts";
+import {
+  costs,
+  listed,
+  listOrder,
+  loadMore,
+  MAX_REPEATS,
+  MAX_SUB_AGENTS,
+  outcomes,
+  readFamily,
+} from "./session-list.ts";
 
 export function SessionList() {
   const { sessions, nextCursor, failure, ready } = listed.value;
@@ -106,6 +115,10 @@ function Family({ session }: { readonly session: Session }) {
     repeats.length > 0 ? `${repeats.length} × the same` : "",
     subAgents > 0 ? counted(subAgents, "sub-agent") : "",
   ].filter(Boolean);
+  const left = [
+    newestOf(MAX_REPEATS, repeats.length, "other runs"),
+    newestOf(MAX_SUB_AGENTS, subAgents, "sub-agents"),
+  ].filter(Boolean);
   return (
     <>
       <SessionRow session={session} runs={repeats.length + 1} />
@@ -120,6 +133,7 @@ function Family({ session }: { readonly session: Session }) {
             {isOpen.value ? "▾" : "▸"} {words.join(", ")}
           </button>
           <Failure text={failure.value} />
+          {isOpen.value && left.length > 0 && <p class="about">{left.join(" ")}</p>}
           {isOpen.value && (
             <ol class="sessions">
               {family.value.map((one) => (

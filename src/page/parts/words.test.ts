@@ -1,5 +1,15 @@
 import { expect, test } from "vitest";
-import { clock, day, distinctEnds, dollars, moment, short, whole, withoutAnsi } from "./words.ts";
+import {
+  clock,
+  day,
+  distinctEnds,
+  dollars,
+  moment,
+  newestOf,
+  short,
+  whole,
+  withoutAnsi,
+} from "./words.ts";
 
 test("paths are shown by their shortest unique suffix", () => {
   const paths = [
@@ -37,6 +47,11 @@ test("numbers have separators, or one decimal and a unit", () => {
     "2000T",
   ]);
   expect([0, 12_345_678, 602_700_000_000].map(dollars)).toEqual(["$0.00", "$12.35", "$602,700"]);
+});
+
+test("a list that is cut says so, and a whole one nothing", () => {
+  expect(newestOf(100, 1_234, "sub-agents")).toBe("The newest 100 of 1,234 sub-agents.");
+  expect(newestOf(100, 100, "sub-agents")).toBe("");
 });
 
 test("times are written as the command line writes them, in the time zone of the reader", () => {

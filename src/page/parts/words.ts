@@ -79,6 +79,11 @@ export function counted(count: number, one: string, many: string = `${one}s`): s
   return `${whole(count)} ${count === 1 ? one : many}`;
 }
 
+/** `The newest 100 of 123 sub-agents.`; empty if all are shown. */
+export function newestOf(most: number, all: number, what: string): string {
+  return all > most ? `The newest ${most} of ${whole(all)} ${what}.` : "";
+}
+
 /** Maps each path to its shortest unique suffix, or to itself if it has none. */
 export function distinctEnds(paths: readonly string[]): ReadonlyMap<string, string> {
   const parts = new Map(paths.map((path) => [path, path.split(/[/\\]/).filter(Boolean)]));

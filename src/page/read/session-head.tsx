@@ -13,11 +13,12 @@ import {
   type WindowItem,
 } from "../data/connection.ts";
 import { excerpt } from "../find/excerpt.ts";
+import { MAX_SUB_AGENTS } from "../find/session-list.ts";
 import { Origins } from "../find/session-rows.tsx";
 import { put, setTo, Toggle } from "../parts/controls.tsx";
 import { MarkNote } from "../parts/marks.tsx";
 import { hasMap } from "../parts/media.ts";
-import { age, counted, day, dollars, moment, short } from "../parts/words.ts";
+import { age, counted, day, dollars, moment, newestOf, short } from "../parts/words.ts";
 import { FindInSession } from "./find-in-session.tsx";
 import { firstSince } from "./message-pages.ts";
 import { SessionActions } from "./session-actions.tsx";
@@ -145,8 +146,14 @@ export function SessionHead(props: {
   const { title, agent, startedAt, updatedAt, messageCount, tokens } = session;
   const shows = useSignal<"" | "tree" | "agents" | "related">("");
   const branches = model.branches.value;
-  const forks = model.subagents.value.filter(({ forkPoint }) => forkPoint !== null).length;
-  const agents = model.subagents.value.filter(({ forkPoint }) => forkPoint === null);
+  const agents = model.subagents.value;
+  const continued = model.derived.value.filter(({ forkPoint }) => forkPoint === null);
+  const forks = model.derived.value.length - continued.length;
+  const started = [
+    agents.length > 0 ? counted(agents.length, "sub-agent") : "",
+    continued.length > 0 ? counted(continued.length, "continuation") : "",
+  ].filter(Boolean);
+  const left = newestOf(MAX_SUB_AGENTS, agents.length, "sub-agents");
   const { provenance } = session.origin;
   const used = totalTokens(tokens);
   const cost = model.cost.value;
@@ -190,9 +197,9 @@ export function SessionHead(props: {
         {session.parentSessionId === null && model.parent.value !== undefined && (
           <a href={sessionAddress(model.parent.value.id)}>Parent session</a>
         )}
-        {agents.length > 0 && (
+        {started.length > 0 && (
           <Toggle shows={shows} what="agents" class="link">
-            {counted(agents.length, "sub-agent")}
+            {started.join(", ")}
           </Toggle>
         )}
         {branches.length + forks > 1 && (
@@ -221,7 +228,8 @@ export function SessionHead(props: {
       {shows.value === "related" && <RelatedSessions model={model} session={session} />}
       {shows.value === "agents" && (
         <ul class="sub-list">
-          {agents.map((one) => (
+          {left !== "" && <li class="about">{left}</li>}
+          {[...agents.slice(0, MAX_SUB_AGENTS), ...continued].map((one) => (
             <li key={one.id}>
               <a href={sessionAddress(one.id)} dir="auto">
                 {one.title === "" ? one.shortId : one.title}
@@ -272,7 +280,7 @@ const KINDS: Readonly<Record<TreeLine["kind"], string>> = {
 function SessionTree(props: { readonly model: SessionModel; readonly session: Session }) {
   const { model, session } = props;
   const branches = model.branches.value;
-  const derived = model.subagents.value;
+  const derived = model.derived.value;
   const lines = useSignal<readonly TreeLine[]>(firstLines(branches));
   useEffect(() => {
     put(readLines(model.engine, session.id, branches, derived), lines, model.failure);

@@ -15,7 +15,7 @@ function serverOf(texts: string[]) {
       const messages = texts.map((id) => ({ id }) as Entry);
       return held("messages", { messages, offset: 0, total: texts.length });
     },
-    listSessions: async () => ({ sessions: [] }),
+    listSessions: async () => [],
     stats: async () => ({ total: { costMicroUsd: 0 } }),
     session: () => ({
       summaries: async () => [],

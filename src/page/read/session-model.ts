@@ -51,7 +51,10 @@ export class SessionModel {
   readonly isLive = signal(true);
   /** By the index of the message after them. */
   readonly compactions = signal<ReadonlyMap<number, readonly Summary[]>>(new Map());
+  /** The newest first. */
   readonly subagents = signal<readonly Session[]>([]);
+  /** Forks, and sessions that went on with its transcript. */
+  readonly derived = signal<readonly Session[]>([]);
   /** The session that started it, if its own does not name one. */
   readonly parent = signal<Session | undefined>(undefined);
   /** What a person said of it and its messages. */
@@ -133,33 +136,37 @@ export class SessionModel {
     const handle = this.engine.session(id);
     // The map and the counts of runs come after what can be read.
     whenIdle(() => void this.outline.reset().catch(() => undefined));
-    const [summaries, subagents, branches] = await Promise.allSettled([
+    const [summaries, branches] = await Promise.allSettled([
       handle.summaries(),
-      this.#readFamily(),
       handle.branches(),
+      this.#readFamily(),
       this.#readCost(),
       this.#readMarks(),
     ]);
     if (branches.status === "fulfilled") this.branches.value = branches.value;
-    if (subagents.status === "fulfilled") this.subagents.value = subagents.value;
     if (summaries.status === "fulfilled") await this.#placeCompactions(summaries.value);
   }
 
-  /** Its parent and its children: some are linked by id, and ingested sub-agents by the source's key. */
-  async #readFamily(): Promise<readonly Session[]> {
-    const { origin, metadata } = this.session.value ?? {};
-    const parent = metadata?.["parent"];
+  /** Its parent and its children. */
+  async #readFamily(): Promise<void> {
+    const parent = this.session.value?.metadata["parent"];
     const parentKey = isRecord(parent) ? parent["key"] : undefined;
-    const [linked, keyed, above] = await Promise.all([
-      this.engine.listSessions({ parentSessionId: this.id, limit: 100 }),
-      origin?.key === undefined
-        ? undefined
-        : this.engine.listSessions({ keyPrefix: `${origin.key}/`, limit: 100 }),
+    const [subagents, derived, above] = await Promise.all([
+      this.#readChildren(true),
+      this.#readChildren(false),
       typeof parentKey === "string" ? this.engine.findSessionByOrigin(parentKey) : undefined,
     ]);
     this.parent.value = above;
-    const all = [...linked.sessions, ...(keyed?.sessions ?? [])];
-    return [...new Map(all.map((session) => [session.id, session])).values()];
+    this.subagents.value = subagents;
+    this.derived.value = derived;
+  }
+
+  /** All of them: they are counted. */
+  async #readChildren(subAgent: boolean): Promise<readonly Session[]> {
+    const input = { parentSessionId: this.id, subAgent, limit: 500 };
+    const children: Session[] = [];
+    for await (const session of await this.engine.listSessions(input)) children.push(session);
+    return children;
   }
 
   async #readCost(): Promise<void> {

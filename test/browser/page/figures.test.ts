@@ -1,6 +1,7 @@
 /** What the page says about a session as a whole: calls without results, tokens, cost. */
 
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { JsonValue } from "../../../src/model/json.ts";
 import { closeBrowserAfterAll, describeInBrowser } from "../../support/browser.ts";
 import { createPageWorld, openWatched, type PageWorld } from "./page-world.ts";
 
@@ -44,6 +45,37 @@ describeInBrowser("a session", () => {
       );
     // What is beyond the first pages is read for them.
     await expect.poll(open).toEqual(["never"]);
+    expect(wrongs).toEqual([]);
+  });
+
+  test("its sub-agents are counted whole, in the list and at its head, and a cut list says so", async ({
+    onTestFinished,
+  }) => {
+    const create = (key: string, metadata: Record<string, JsonValue> = {}) =>
+      world.engine.createSession({
+        agent: "starter",
+        createdBy: "ana",
+        title: `Of ${key}`,
+        metadata,
+        origin: { key, source: "starter" },
+      });
+    const main = await create("m");
+    for (let at = 0; at < 123; at++) {
+      const machineMade = at < 2 ? { machineMade: true } : {};
+      await create(`m/${at}`, { parent: { key: "m" }, ...machineMade });
+    }
+    await create("m/1/deeper", { parent: { key: "m/1" } });
+    await create("later", { parent: { key: "m" } });
+    await main.append({ role: "user", actor: "ana", content: "Look at everything" });
+    const { page, wrongs } = await openWatched(world, "#/?agent=starter", { onTestFinished });
+    await page.locator(".family").getByRole("button", { name: "121 sub-agents" }).click();
+    await page.locator(".family").getByText("The newest 100 of 121 sub-agents.").waitFor();
+    await expect.poll(() => page.locator(".family .session").count()).toBe(100);
+    await page.goto(`${world.url()}/#/session/${main.id}`);
+    const head = page.locator(".session-head");
+    await head.getByRole("button", { name: "121 sub-agents, 1 continuation" }).click();
+    await head.getByText("The newest 100 of 121 sub-agents.").waitFor();
+    expect(await head.locator(".sub-list a").count()).toBe(101);
     expect(wrongs).toEqual([]);
   });
 

@@ -146,7 +146,9 @@ export const list: Command = defineCommand({
       for (const line of formatTable(header, rows, terminal.columns)) await terminal.print(line);
       const folded = [...(page.nested?.values() ?? [])];
       if (folded.some(({ subAgents }) => subAgents > 0)) {
-        terminal.note(`(+) Sub-agents of a session: ${commandLine(context, "list --parent ID --sub-agents")}`);
+        terminal.note(
+          `(+) Sub-agents of a session: ${commandLine(context, "list --parent ID --sub-agents")}`,
+        );
       }
       if (folded.some(({ repeats }) => repeats.length > 0)) {
         terminal.note(`(×) Each run by itself: ${commandLine(context, "list --flat")}`);
