@@ -160,6 +160,9 @@ function Call(props: BlockProps & { readonly block: BlockOf<"tool_use">; readonl
   );
 }
 
+/** The classes of changed lines, and what a screen reader says of them. */
+const SIGNS = { "+": "added", "-": "removed", " ": "" } as const;
+
 function CallInput(props: {
   readonly lines: ReturnType<typeof editOf>;
   readonly input: Readonly<Record<string, unknown>>;
@@ -172,9 +175,15 @@ function CallInput(props: {
   return (
     <section class="diff" aria-label="Changed lines">
       {lines.slice(0, 2_000).map(({ sign, text, number }, at) => (
-        <div key={at} class={sign === "+" ? "added" : sign === "-" ? "removed" : ""}>
+        <div key={at} class={SIGNS[sign]}>
           <i aria-hidden="true">{number}</i>
-          <span aria-hidden="true">{sign}</span>
+          {sign === " " ? (
+            <span aria-hidden="true"> </span>
+          ) : (
+            <span role="img" aria-label={SIGNS[sign]}>
+              {sign}
+            </span>
+          )}
           {text}
         </div>
       ))}

@@ -321,6 +321,13 @@ describeInBrowser("a session", () => {
     await line.click();
     expect(await page.locator(".diff .removed").textContent()).toBe("1-let a = 1;");
     expect(await page.locator(".diff .added").textContent()).toBe("1+const a = 1;");
+    for (const [change, sign] of [
+      ["removed", "-"],
+      ["added", "+"],
+    ] as const) {
+      const named = page.locator(`.diff .${change}`).getByRole("img", { name: change });
+      expect(await named.textContent(), "read out, not told by its colour alone").toBe(sign);
+    }
     expect(await page.locator("pre.output").textContent()).toBe("<b>done</b>");
     await expect.poll(topInList).toBe(top);
     expect(await page.locator(".message").getByText("A constant would do.").count()).toBe(1);
