@@ -107,6 +107,18 @@ describe("search", () => {
     expect(stdout).toContain("probably the disk");
     expect(stdout).toContain("a lock that a dead importer holds");
     expect(stdout).not.toContain("Let me look");
+    for (const narrowed of [["importer stalls -dead"], ["importer stalls", "--role", "user"]]) {
+      const { stdout: own } = await cli("search", ...narrowed, "--db", other);
+      expect(own, narrowed.join(" ")).not.toContain("a lock that a dead importer holds");
+    }
+    const marking = await open(other, { inThread: true });
+    const marked = await marking.getSession(session.id);
+    const { entries } = await marked.listEntries();
+    const last = entries.at(-1)?.id ?? "";
+    await marked.mark({ entryId: last, reason: "it was the disk", actor: "ana" });
+    await marking.close();
+    const after = await cli("search", "importer stalls on large parcels", "--db", other);
+    expect(after.stdout).not.toContain("a lock that a dead importer holds");
   });
 
   test("shows of a long first answer its verdict, not the list that repeats the words", async () => {

@@ -25,10 +25,10 @@ const LEAST_LETTERS = 40;
 const ANNOUNCES =
   /^(?:[\w ]{1,20}[,.!:] {1,4})?(?:now,? )?(?:let me|let's|I'll|I will|I'm going)\b/i;
 const ANNOUNCEMENT_LETTERS = 400;
-/** The limit of a message that is looked through. */
+/** Of a longer message the part around most matches is shown. */
 const MAX_LETTERS = 32_768;
 
-/** `words` are those of the query; undefined if nothing was found. */
+/** `words` are those of the query, none if only the hit meets it; undefined if nothing was found. */
 export async function readFirstHit(
   tenant: TenantApi,
   words: string,
@@ -42,6 +42,8 @@ export async function readFirstHit(
   const more: { readonly item: Item; readonly entry: Entry }[] = [];
   for await (const recalled of words === "" ? [] : session.recall(words, { k: LOOKED_AT })) {
     if (recalled.type !== "message" || more.length === MORE) continue;
+    // What does not hold any more is no answer.
+    if (recalled.mark !== undefined || recalled.supersededBy !== undefined) continue;
     const item = recalled.window.find(({ found }) => found);
     if (item === undefined || known.has(item.entryId) || !isTalk(item)) continue;
     if (item.role === "assistant" && !isAnnouncement(item)) {
@@ -77,8 +79,10 @@ function isSaying({ role, toolName }: Item): boolean {
 
 /** The item with all of its message's text in the place of the part around most matches. */
 function withWhole(item: Item, { blocks }: Entry, find: Finder): Item {
-  const snippet = maskText(textOf(blocks).slice(0, MAX_LETTERS));
-  return snippet === "" ? item : { ...item, snippet, matches: find(snippet), truncated: false };
+  const said = textOf(blocks);
+  if (said === "" || said.length > MAX_LETTERS) return item;
+  const snippet = maskText(said);
+  return { ...item, snippet, matches: find(snippet), truncated: false };
 }
 
 type Finder = (text: string) => Item["matches"];

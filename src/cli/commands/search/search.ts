@@ -63,7 +63,7 @@ async function completeIndex(context: Context, tenant: TenantApi): Promise<boole
 }
 
 const OF_MESSAGES = ["role", "tool", "since", "until"] as const;
-const NARROWS = new RegExp(`(?:^|\\s)-?(?:${OF_MESSAGES.join("|")}):`, "i");
+const NARROWS = new RegExp(`"|(?:^|\\s)(?:[-+]\\S|-?(?:${OF_MESSAGES.join("|")}):|(?:AND|OR)\\s)`);
 /** The filters in the text of a query. */
 const WORDS = [...filtersOf("search").flatMap(([, { word = [] }]) => word), ...OF_MESSAGES];
 
@@ -139,13 +139,14 @@ export const search: Command = defineCommand({
         result = next || { ...result, hits: [] };
       }
       result = { ...result, hits: await withChangedFiles(tenant, result.hits) };
-      // Other messages of its session may not meet a filter of messages.
-      const words =
-        NARROWS.test(QUERY) || OF_MESSAGES.some((name) => options[name] !== undefined)
-          ? ""
-          : QUERY.replace(FILTER_WORD, " ").trim();
+      // Other messages of its session may not meet a filter of messages, or an operator.
+      const narrows =
+        options.all === true ||
+        NARROWS.test(QUERY) ||
+        OF_MESSAGES.some((name) => options[name] !== undefined);
+      const words = narrows ? "" : QUERY.replace(FILTER_WORD, " ").trim();
       const isRead = isTalk && !context.json && options["per-session"] === undefined;
-      const first = isRead ? await readFirstHit(tenant, words, result) : undefined;
+      const first = isRead ? await readFirstHit(tenant, words, result).catch(ifDeleted) : undefined;
       await print(context, result, isTalk ? undefined : style, first);
       if (!context.json) tellTotal(context, QUERY, result, options);
       if (page > 1 && result.hits.length === 0) return EXIT.nothing;
@@ -183,6 +184,13 @@ function tellTotal(
   context.terminal.note(
     `${about}More: ${commandLine(context, `search ${quote(query)} ${next}${same}`)}`,
   );
+}
+
+/** The first hit was deleted since it was found: it is shown as the search gave it. */
+function ifDeleted(error: unknown): undefined {
+  const isGone =
+    BackscrollError.is(error, "session_not_found") || BackscrollError.is(error, "entry_not_found");
+  if (!isGone) throw error;
 }
 
 async function print(
